@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +21,7 @@ from memtile.bd.descriptor import NO_ITERATION
 from memtile.check.checked_program import Subject
 from memtile.check.core_turns import CoreText, Turn, UndecidedError
 from memtile.check.every_timing import proof
-from memtile.check.left_words import left_findings
+from memtile.check.left_words import left_findings, part_moved
 from memtile.check.streams import OpenStreams, balance_of
 from memtile.check.task_list import GivenTask, HostStep, StaticBd, kind_of
 from memtile.errors import MemtileError
@@ -472,7 +472,7 @@ def hangs(subject: Subject) -> Played:
     play = Play(subject, streams)
     play.go()
     found = Open(channels=play.open_channels(), hosts=play.hosts(), dropping=sorted(play.dropped))
-    abstraction = Abstraction(play.undecided(), play.place)
+    abstraction = Abstraction(play.undecided(), play.place, partial(part_moved, subject))
     chains = BdChains(play.engine)
     balance = balance_of(subject)
     hung = hang(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Unpack
+from typing import Any, Protocol, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,7 @@ from memtile.corelib.call_costs import CallCost
 from memtile.cpp.comparison import Reference
 from memtile.design.array import Array
 from memtile.errors import DesignError, InputFileError, Problem
+from memtile.explain.conditions import SECONDS as CONDITION_SECONDS
 from memtile.explain.findings import Finding
 from memtile.explain.imbalance import with_imbalances, without_races
 from memtile.explain.oddities import Oddities
@@ -30,6 +31,7 @@ from memtile.importers.kernels.user_functions import CALLED
 from memtile.importers.link_sizes import link_findings, with_links
 from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.description import DeviceDescription
+from memtile.importers.mlir.left_out_buffers import buffer_findings
 from memtile.importers.mlir.moves import moves_of
 from memtile.importers.mlir.next_itself import next_findings
 from memtile.importers.mlir.sequence.program import (
@@ -42,6 +44,7 @@ from memtile.importers.mlir.sequence.program import (
 from memtile.importers.mlir.sequence.sequence_reader import NO_PARAMETERS, Parameters
 from memtile.importers.mlir.token_packets import Text
 from memtile.importers.mlir.types import Shaped
+from memtile.importers.mlir.unstarted_bds import unstarted_findings
 from memtile.model.state.causes import CoreCause
 from memtile.plain_text import markup_text
 from memtile.runs.array_names import Given, Wanted
@@ -60,7 +63,15 @@ _SHOWN = 8  # arguments that a message lists
 _SOURCE = "mlir-aie: aie.device and aie.runtime_sequence"
 
 
-def _loads_nothing(text: Text) -> Loaded:
+class Loads(Protocol):
+    """Loads another text as a design was loaded."""
+
+    def __call__(self, text: Text, /, *, parameters: Parameters = ...) -> Loaded:
+        """With other parameters, where they are given."""
+        ...
+
+
+def _loads_nothing(text: Text, /, *, parameters: Parameters = NO_PARAMETERS) -> Loaded:  # noqa: ARG001
     raise DesignError(f"{text.name}: a design that only stands is not loaded again. Load it to run it.")
 
 
@@ -84,6 +95,7 @@ class Loaded:
         findings: about calls of C++ functions, of a design that only stands.
         source: the text as it was read.
         loads: loads another text as this one was loaded.
+        instead: values of arguments that are numbers, by position, whatever a run is given.
     """
 
     array: Array
@@ -99,7 +111,8 @@ class Loaded:
     lost: Sequence[tuple[tuple[int, int] | None, LostResult]] = ()
     findings: Sequence[Finding] = ()
     source: Text | None = None
-    loads: Callable[[Text], Loaded] = _loads_nothing
+    loads: Loads = _loads_nothing
+    instead: Scalars = field(default_factory=dict)
 
     def __repr__(self) -> str:
         if self.sequence is None:
@@ -180,6 +193,38 @@ class Loaded:
 
         return repairs(self, arrays, expected, options=options, seconds=seconds)
 
+    def conditions(
+        self, *arrays: npt.ArrayLike | None, options: RunOptions = USUAL, seconds: float = CONDITION_SECONDS
+    ) -> list[Finding]:
+        """Run the design with other numbers of its host, and return with which of them it hangs.
+
+        Args:
+            arrays: the arguments by position, as for :meth:`run`.
+            options: of each run.
+            seconds: time for all runs.
+
+        Returns:
+            A finding for each number on which the end of the design depends, with its ``condition``.
+
+        Raises:
+            InputFileError: an argument that is a number and holds none.
+        """
+        from memtile.importers.scalar_conditions import ScalarConditions
+
+        def once(made: Loaded, how: RunOptions) -> Run:
+            return made.run(*arrays, options=how)
+
+        given = [Given(str(n), np.asarray(each)) for n, each in enumerate(arrays) if each is not None]
+        return ScalarConditions(self, once, self.numbers_of(given)).search(options, seconds=seconds)
+
+    def numbers_of(self, given: Sequence[Given]) -> dict[int, int]:
+        """The values of arguments that are numbers, by position, among arrays by name.
+
+        Raises:
+            InputFileError: an argument that is a number and holds none.
+        """
+        return {} if self.sequence is None else _numbers_of(self.arguments, given)
+
     def hosted(self, *arrays: npt.ArrayLike | None) -> HostedArray:
         """The design as one that a ``design()`` function returns: its run is that of the host sequence.
 
@@ -217,8 +262,12 @@ class Loaded:
     def _odd(self, sequence: SequenceProgram | None) -> Oddities:
         devices = (self.configured, *(sequence.loads if sequence is not None else ()))
         of_chains = (move for made in devices for move in moves_of(made))
-        chained = [finding for made in devices for finding in next_findings(made)]
-        return Oddities((*of_chains, *(sequence.moves if sequence is not None else ())), chained)
+        rules = (next_findings, buffer_findings)
+        chained = {each.message: each for made in devices for rule in rules for each in rule(made)}
+        if sequence is not None:
+            chained |= {each.message: each for each in unstarted_findings(self.configured, sequence)}
+        moves = sequence.moves if sequence is not None else ()
+        return Oddities((*of_chains, *moves), tuple(chained.values()))  # a device that is loaded again once
 
     def arguments_used(self, scalars: Scalars = NO_SCALARS) -> frozenset[int]:
         """The arguments that the array reads or writes, where the steps depend on arguments that are numbers.
@@ -258,6 +307,11 @@ class Loaded:
             InputFileError: arrays that do not fit.
         """
         alone = self.sequence is None and bool(self.configured.external)
+        numbers = self.numbers_of(given)
+        given, scalars = (
+            [each for each in given if each.name not in map(str, numbers)],
+            {**scalars, **numbers},
+        )
         named = filled(self.configured, given, wanted, alone=alone)
         options = RunOptions.of(options, more)
         if alone:
@@ -346,8 +400,8 @@ class Loaded:
         if self.sequence is None:
             raise DesignError(_NO_SEQUENCE)
         if scalars or parameters or any(map(is_scalar, self.sequence.arguments)):
-            given = {**self.parameters, **parameters}
-            return program_of(self.configured, self.sequence.operation, scalars, self.others, given)
+            given, numbers = {**self.parameters, **parameters}, {**scalars, **self.instead}
+            return program_of(self.configured, self.sequence.operation, numbers, self.others, given)
         return self.sequence
 
 
@@ -367,6 +421,16 @@ def _told_apart(
         if not is_scalar(kind) and (given[n] is not None or (kind.dtype is not None and kind.elements >= 0))
     }
     return scalars, made
+
+
+def _numbers_of(arguments: Sequence[Shaped], given: Sequence[Given]) -> dict[int, int]:
+    """The values of arguments that are numbers, by position, among arrays by name."""
+    named = {each.name: each.array for each in given}
+    return {
+        n: host_number(n, kind, named[str(n)])
+        for n, kind in enumerate(arguments)
+        if is_scalar(kind) and str(n) in named
+    }
 
 
 def check_numbers(names: Sequence[str], design: Loaded, scalars: Scalars) -> None:
