@@ -515,3 +515,19 @@ def test_the_interpreter_finds_the_same() -> None:
         return json.loads(done.stdout)
 
     assert say("0") == say(os.environ.get("MEMTILE_JIT", "1"))
+
+
+def test_a_release_says_nothing_of_the_lock_that_the_next_descriptor_was_granted_before() -> None:
+    """The second lock is free when the first block ends: in another order the release comes before that."""
+    tile = MemoryTile()
+    one, two = tile.lock(0, "one"), tile.lock(0, "two")
+    first, second, block = tile.buffer("first", 8), tile.buffer("second", 4), tile.buffer("block", 4)
+    tile.s2mm[0].start(
+        tile.write(first).guarded(None, one.release()), tile.write(second).guarded(two.acquire(), None)
+    )
+    tile.s2mm[1].start(tile.write(block).guarded(None, two.release()))
+    tile.mm2s[0].start(tile.read(block).guarded(one.acquire(), None))
+    tile.s2mm[0].feed(np.arange(12))
+    tile.s2mm[1].feed(np.arange(4))
+    tile.mm2s[0].collect()
+    assert [finding.code for finding in tile.run(check=True).findings] == ["MT0201"]

@@ -853,6 +853,14 @@ MUTANTS = (
         f"{TIMINGS}::test_exact_values_are_decided_if_who_gives_them_waits_for_who_waits",
     ),
     Mutant(
+        "a release comes after the acquire that was noted before it",
+        "sim/races/race_watch.py",
+        "    if not late.any():",
+        "    if late.any() or not late.any():",
+        "tests/data/test_races.py"
+        "::test_a_release_says_nothing_of_the_lock_that_the_next_descriptor_was_granted_before",
+    ),
+    Mutant(
         "a check proves what it let go on",
         "check/play.py",
         "proved.doubted(*play.let_go)",

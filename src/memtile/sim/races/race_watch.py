@@ -157,7 +157,7 @@ class RaceWatch:
         count = int(st.noting[COUNT])
         if count == 0:
             return
-        noted = self._that_order(st.notes[:count])
+        noted = releases_first(self._that_order(st.notes[:count]), self._channels)
         self.orders.add(noted)
         self._prepare(noted)
         read_notes(self._book, noted, len(noted), len(self._slots))
@@ -330,6 +330,26 @@ class OrderWatch(RaceWatch):
         count = int(st.noting[COUNT])
         self.orders.add(st.notes[:count])
         st.noting[COUNT] = 0
+
+
+def releases_first(noted: Ints, channels: int) -> Ints:
+    """Notes in which the release of a descriptor comes before the acquire of the next one.
+
+    A channel may be granted the next lock in the cycle in which it releases the last one, and before that;
+    nothing of the release hangs on the acquire.
+    """
+    agents, what = noted[:, 0] >> AGENT_LSB, noted[:, 0] & LABEL - 1
+    by_agent = np.argsort(agents, kind="stable")
+    access, acquire, release = by_agent[:-2], by_agent[1:-1], by_agent[2:]
+    late = (what[acquire] == NoteKind.ACQUIRE) & (what[release] == NoteKind.RELEASE)
+    late &= np.isin(what[access], (NoteKind.READ, NoteKind.WRITE)) & (agents[access] == agents[release])
+    late &= (agents[release] >= FIRST_CHANNEL) & (agents[release] < FIRST_CHANNEL + channels)
+    late &= noted[acquire, 3] == noted[release, 3]
+    if not late.any():
+        return noted
+    places = np.arange(len(noted), dtype=np.float64)
+    places[release[late]] = places[acquire[late]] - 0.5
+    return np.ascontiguousarray(noted[np.argsort(places, kind="stable")])
 
 
 def _missed(count: int) -> Problem:
