@@ -19,7 +19,7 @@ from memtile.sim.loop.engine import Engine
 IMBALANCES = "__imbalances__"
 """Attribute of a kernel whose text is known: its :class:`Imbalance` facts."""
 
-UNFIT = "MT0122"
+UNFIT, OTHER_TURNS = "MT0122", "MT0128"
 OF_TEXTS = frozenset(("MT0118", "MT0119", UNFIT))
 """Codes of what is wrong with what a text acquires and releases, whatever waits in a run."""
 _AT_REST = ("MT0304", "MT0108")
@@ -85,7 +85,7 @@ def with_imbalances(
     first: dict[str, Finding] = {}
     for fact in sorted(facts, key=lambda each: each.finding.code != UNFIT):
         who = _parties(fact.finding)
-        if fact.finding.code == UNFIT:
+        if fact.finding.code in (UNFIT, OTHER_TURNS):
             if not (fact.certain or _waits_with(findings, who, graph)):
                 continue
             findings = [each for each in findings if not _comes_of(each, who, graph)]
