@@ -9323,16 +9323,16 @@ MUTANTS = (
     Mutant(
         "a lock is blamed beside a chain that never comes round",
         "explain/oddities.py",
-        "            others = tuple(each for each in others if each.code != UNFIT)\n",
-        "            pass\n",
+        "    if finding.code == UNFIT and any(each.code == ITSELF for each in odd):\n",
+        "    if False:\n",
         "tests/faults/test_odd_moves.py::test_who_waits_for_a_descriptor_that_is_followed_by_itself_is_not_named",
     ),
     Mutant(
-        "a check blames a lock beside a chain that never comes round",
+        "a check blames a lock beside a descriptor with the wrong buffer",
         "check/check.py",
-        "        facts = [each for each in facts if each.finding.code != UNFIT]\n",
-        "        pass\n",
-        "tests/faults/test_odd_moves.py::test_locks_are_not_blamed_beside_a_descriptor_that_is_followed_by_itself",
+        "    facts = [each for each in facts if not comes_of_chains(each.finding, findings)]\n",
+        "",
+        f"{LEFT_OUT}::test_locks_that_count_the_buffer_are_not_blamed",
     ),
     Mutant(
         "timings of which a proof holds for some count as all",
