@@ -43,6 +43,11 @@ def runs(*offsets: int, size: int = 16, elements: int = 64, loose: bool = False)
     return [replace(made, number=n, offset=each) for n, each in enumerate(offsets)]
 
 
+def test_a_move_of_nothing_is_left_out() -> None:
+    assert said([replace(ROWS, sizes=(0,), strides=(1,))]) == []
+    assert said([*columns(), replace(ROWS, number=4, length=0)]) == said(columns())
+
+
 def said(moves: Sequence[Move]) -> list[tuple[str, str]]:
     return [(each.code, each.fix) for each in move_findings(moves)]
 

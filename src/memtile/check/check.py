@@ -99,6 +99,7 @@ def check(name: str, make: Callable[[], Subject]) -> CheckResult:
         found = [*instead_of_waits(odd, [each for each in found if each not in odd])]
     if not any(each.severity is Severity.ERROR for each in found):
         found += overflow_findings(subject, make)
+    found += subject.conditions()
     return CheckResult(name, in_order(found), len(subject.log.tasks), tuple(subject.notes), proved)
 
 

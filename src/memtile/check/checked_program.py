@@ -54,6 +54,7 @@ class Subject:
         lost: what functions of cores that do not run here write nowhere, with the names of the cores.
         findings: about calls of C++ functions, which were compiled to see what they take.
         moves: what descriptors and transfers of the text touch.
+        conditions: what the end of the design says of the numbers that its host brings; it runs the design.
     """
 
     engine: Engine
@@ -70,6 +71,7 @@ class Subject:
     lost: Sequence[tuple[str, LostResult]] = ()
     findings: Sequence[Finding] = ()
     moves: Sequence[Move] = ()
+    conditions: Callable[[], Sequence[Finding]] = tuple
 
 
 def of_design(design: MemoryTile | Array, place: str = "") -> Subject:

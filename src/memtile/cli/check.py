@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,11 +17,13 @@ from memtile.cli.graph_file import is_graph
 from memtile.cli.kernel_sources import NO_KERNELS, KernelSources
 from memtile.cli.mlir_file import SUFFIX
 from memtile.cli.repairs import Fixing, fixed
+from memtile.cli.runnable import ProgramOptions
 from memtile.plain_text import json_text
 
 if TYPE_CHECKING:
     from memtile.check.check_result import CheckResult
     from memtile.check.checked_program import Subject
+    from memtile.cli.runnable import Maker, Runnable
     from memtile.importers.kernels.cpp_functions import Given
 
 EXAMPLES = """\b
@@ -64,7 +67,7 @@ def check(
         typer.Option(
             "--set",
             metavar="NAME=VALUE",
-            help="Parameter of design(), of the scratchpad of a design in MLIR, or macro of a graph; repeat.",
+            help="Parameter of design(), number or parameter of a design in MLIR, macro of a graph.",
         ),
     ] = None,
     kernels: _Kernels = None,
@@ -81,8 +84,9 @@ def check(
 ) -> None:
     """Say what is wrong with designs before they run: budgets, circuits, locks, rows, unordered memory.
 
-    Nothing is run, so what depends on data or time is not seen: memtile run says that. Functions that cores
-    call need not be known; those of the library must fit what the text declares, or --kernels has others.
+    Nothing is run, so what depends on data or time is not seen: memtile run says that. Only a design whose
+    end depends on a number of its host is run, to say with which it hangs. Functions that cores call need not
+    be known; those of the library must fit what the text declares, or --kernels has others.
     A C++ source is compiled to see whether its functions take what cores pass (docs/cpp.md).
     A graph in C++ is compiled with its kernels and brought into an array; what AMD's compiler would refuse
     by public rules is a note. Its main does not run.
@@ -181,13 +185,15 @@ def _parts(name: str, device: str, settings: Sequence[str], kernels: KernelSourc
 
 def _python(name: str, settings: Sequence[str], device: str) -> Subject:
     from memtile.check.checked_program import of_design, of_mlir
+    from memtile.cli.conditions import hosted_conditions
     from memtile.cli.design_file import load_design
     from memtile.importers.design_file import guarded
     from memtile.importers.hosted_array import HostedArray
 
     made = load_design(name, settings, device)
     if isinstance(made, HostedArray):
-        return of_mlir(made.loaded)
+        conditions = hosted_conditions(made).search
+        return replace(of_mlir(made.loaded), conditions=conditions)
     subject: Subject = guarded(name, lambda: of_design(made, name))
     return subject
 
@@ -211,7 +217,10 @@ def _mlir(name: str, device: str, settings: Sequence[str], kernels: KernelSource
             title = f"{name} ({chosen})" if chosen else name
             # By place: a device without a name is called like others of its chip.
             which = f"#{n}" if several else None, sequence or None
-            yield title, partial(_still, name, which, device, parameters, functions, compiles)
+            chosen_kernel = f"{which[0] or ''}:{which[1] or ''}"
+            run = ProgramOptions(device=device or None, kernels=kernels, kernel=chosen_kernel)
+            make = partial(_made, name, run, settings)
+            yield title, partial(_still, name, which, device, parameters, functions, compiles, make)
 
 
 def _still(
@@ -221,13 +230,22 @@ def _still(
     parameters: Mapping[str, float],
     functions: Given,
     compiles: bool,
+    make: Maker,
 ) -> Subject:
     from memtile.check.checked_program import of_mlir
+    from memtile.cli.conditions import conditions_of
     from memtile.importers.design import load_still
 
     name, sequence = which
     options = {"device": device or None, "name": name, "sequence": sequence}
-    return of_mlir(load_still(file, **options, parameters=parameters, functions=functions, compiles=compiles))
+    still = load_still(file, **options, parameters=parameters, functions=functions, compiles=compiles)
+    return replace(of_mlir(still), conditions=partial(conditions_of, still, make))
+
+
+def _made(file: str, options: ProgramOptions, settings: Sequence[str]) -> Runnable:
+    from memtile.cli.runnable import mlir_design
+
+    return mlir_design(file, options, settings, sources_beside=True)()
 
 
 def _program(name: str, device: str) -> Subject:

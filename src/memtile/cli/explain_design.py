@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from memtile.cli.conditions import with_conditions
 from memtile.cli.mlir_file import SUFFIX
 from memtile.cli.report_files import ReportFiles, Studies
 from memtile.explain.finding_places import placed
@@ -48,7 +49,8 @@ def explain_design(
     files.check()
     studies = Studies(bottleneck=True, record=record, report=files)
     studies.check()
-    _, done = studied_run(make, replace(of_run, history=files.wanted), 0, studies, WaveformFile())
+    made, done = studied_run(make, replace(of_run, history=files.wanted), 0, studies, WaveformFile())
+    done = with_conditions(made, done, of_run)
     typer.echo(json_text(done.result.as_json(), indent=2) if as_json else "\n".join(explained(done.result)))
     leave(interrupted=done.result.status is Status.INTERRUPTED, good=done.result.good)
 

@@ -15,7 +15,15 @@ from memtile.cli.failure import UsageError
 from memtile.cli.iron_program import is_iron
 from memtile.cli.kernel_sources import KernelSources
 from memtile.cli.mlir_file import SUFFIX
-from memtile.cli.runnable import design_of
+from memtile.cli.runnable import (
+    ProgramOptions,
+    design_of,
+    mlir_design,
+    python_design,
+    python_repairs,
+    refused_repairs,
+)
+from memtile.errors import MemtileError
 from memtile.input_files import read_bytes
 from memtile.output_files import write_output
 from memtile.runs.options import RunOptions
@@ -29,8 +37,7 @@ if TYPE_CHECKING:
     from memtile.explain.repairs import Tried
     from memtile.explain.results import Result
     from memtile.importers.mlir.token_packets import Text
-    from memtile.importers.python.repairs import PythonRepairs
-    from memtile.importers.text_repairs import TextRepairs
+    from memtile.importers.repairs import Repairs
     from memtile.runs.program import Run
 
 _OPTIONS = RunOptions(check=True, pad_arguments=True)
@@ -48,19 +55,18 @@ def with_tried_repair(
         expected: arrays that must come out, by name.
     """
     from memtile.explain.repairs import is_wanted, with_repair
-    from memtile.importers.text_repairs import TextRepairs
 
     result, repairs = done.result, made.repairs
     if repairs is None or options.untimed or not is_wanted(result) or not result.findings:
         return done
-    if isinstance(repairs, TextRepairs) and expected:
+    if expected:
         repairs = replace(repairs, expected=expected)
     tried = _searched(repairs, result, (), options)
     return replace(done, result=replace(result, findings=with_repair(result.findings, tried)))
 
 
 def _searched(
-    repairs: TextRepairs | PythonRepairs, before: Result, findings: Sequence[Finding], options: RunOptions
+    repairs: Repairs, before: Result | None, findings: Sequence[Finding], options: RunOptions
 ) -> Tried:
     """The repairs of a design; after two seconds a line on stderr says what is done."""
     from memtile.cli.progress import repair_progress
@@ -112,17 +118,43 @@ def fixed(results: Sequence[CheckResult], names: Sequence[str], asked: Fixing) -
 
 
 def _fixed(result: CheckResult, name: str, asked: Fixing) -> CheckResult:
-    from memtile.explain.repairs import is_wanted, with_repair
+    from memtile.explain.repairs import is_wanted
 
-    made = _made(name, asked)
-    run = made.run(_OPTIONS if made.is_program else RunOptions(check=True))
-    if result.good and not is_wanted(run.result):
+    try:
+        made = _made(name, asked)
+    except MemtileError as error:
+        return _of_refused(result, name, asked, error)
+    options = _OPTIONS if made.is_program else RunOptions()
+    before = made.run(replace(options, check=True)).result
+    if result.good and not is_wanted(before):
         return replace(result, notes=[*result.notes, f"{name}: nothing to repair; a run of it finishes."])
     if made.repairs is None:
         raise UsageError(f"{name}: --fix changes one text; this design is made of others.")
-    repairs = replace(made.repairs, accept=partial(_is_clean, asked))
-    tried = _searched(repairs, run.result, result.findings, _OPTIONS if made.is_program else RunOptions())
-    found = result if result.findings else replace(result, findings=run.result.findings)
+    found = result if result.findings else replace(result, findings=before.findings)
+    return _repaired(found, made.repairs, before, asked, options)
+
+
+def _of_refused(result: CheckResult, name: str, asked: Fixing, error: MemtileError) -> CheckResult:
+    """The result for a text that is refused, with its repair."""
+    from memtile.check.check import refused
+
+    if any(problem.reason == "mlir_external" for problem in error.problems):
+        raise error  # no change of the text brings a function
+    found = result if not result.good else replace(result, findings=(*refused(name, error), *result.findings))
+    if Path(name).suffix == ".py":
+        return _repaired(found, python_repairs(name, asked.settings), None, asked, RunOptions())
+    repairs = refused_repairs(name, _program_options(asked), asked.settings)
+    return _repaired(found, repairs, None, asked, _OPTIONS)
+
+
+def _repaired(
+    found: CheckResult, repairs: Repairs, before: Result | None, asked: Fixing, options: RunOptions
+) -> CheckResult:
+    """The result with the repair that was found; what is written is checked again."""
+    from memtile.explain.repairs import with_repair
+
+    name, repairs = found.name, replace(repairs, accept=partial(_is_clean, asked))
+    tried = _searched(repairs, before, found.findings, options)
     if tried.best is None:
         note = f"{name}: no repair found in {tried.runs} runs with a change each."
         return replace(found, notes=[*found.notes, note])
@@ -132,14 +164,15 @@ def _fixed(result: CheckResult, name: str, asked: Fixing) -> CheckResult:
     return again[0]
 
 
+def _program_options(asked: Fixing) -> ProgramOptions:
+    return ProgramOptions(device=asked.device or None, kernels=asked.kernels)
+
+
 def _made(name: str, asked: Fixing) -> Runnable:
     """A design, loaded to be run."""
-    from memtile.cli.runnable import ProgramOptions, mlir_design, python_design
-
     if Path(name).suffix == ".py":
         return python_design(name, asked.settings)()
-    options = ProgramOptions(device=asked.device or None, kernels=asked.kernels)
-    return mlir_design(name, options, asked.settings, sources_beside=True)()
+    return mlir_design(name, _program_options(asked), asked.settings, sources_beside=True)()
 
 
 def _is_clean(asked: Fixing, text: Text) -> bool:
@@ -160,9 +193,7 @@ def _is_clean(asked: Fixing, text: Text) -> bool:
     return check(text.name, lambda: of_mlir(still())).good
 
 
-def _write(
-    repairs: TextRepairs | PythonRepairs, tried: Tried, name: str, *, write: bool, shown: bool
-) -> None:
+def _write(repairs: Repairs, tried: Tried, name: str, *, write: bool, shown: bool) -> None:
     """Show the difference of the best repair, and write it."""
     from memtile.importers.mlir.repairs.text_edits import applied_to_file
 

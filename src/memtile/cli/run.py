@@ -12,6 +12,7 @@ import typer
 
 from memtile.cli import run_options as options
 from memtile.cli.array_file import parse_wanted, read_given
+from memtile.cli.conditions import with_conditions
 from memtile.cli.graph_file import graph_program, is_graph, refuse_options
 from memtile.cli.iron_program import is_iron, run_as_it_is
 from memtile.cli.kernel_sources import NO_KERNELS, KernelSources
@@ -109,7 +110,7 @@ def run(
 
     A design of mlir-aie is MLIR text, high-level or lowered (docs/mlir.md); its arrays are the arguments of
     its host sequence by position, --kernels has the functions that its cores call, in Python or C++, and
-    --set NAME=NUMBER the parameters of its scratchpad; C++ beside it is found by link_with (docs/cpp.md).
+    --set NAME=NUMBER its numbers and scratchpad parameters; link_with finds C++ beside it (docs/cpp.md).
 
     A design is a Python file with a design() function; --set gives values to its arguments, which memtile
     info DESIGN.py lists. Other files, and build folders, are one program (docs/files.md): those of a build in
@@ -179,7 +180,7 @@ def _run_design(*, files: Sequence[str], of_run: RunOptions, **chosen: Any) -> N
         right = {each.name: each.array for each in expected}
         done = done.against(right)
         if chosen["repair"]:
-            done = with_tried_repair(made, done, asked, right)
+            done = with_conditions(made, with_tried_repair(made, done, asked, right), asked)
         paths = save_arrays(done, saved)
         draw(done.result)
         if chosen["as_sarif"] or chosen["as_junit"]:

@@ -81,7 +81,7 @@ Repair = Annotated[
     bool,
     typer.Option(
         "--repair/--no-repair",
-        help="Of a design that is stuck or wrong: try changes of its text, for 10 s at most.",
+        help="Try changes of a design that is stuck or wrong, and other numbers of its host: 10 s each.",
     ),
 ]
 Bottleneck = Annotated[

@@ -89,6 +89,7 @@ CODES: Mapping[str, FindingCode] = MappingProxyType(
             "a core that makes other turns than cores that do the same with their locks", Severity.ERROR
         ),
         "MT0129": FindingCode("a stride that misses the rows of its memory", Severity.WARNING),
+        "MT0131": FindingCode("a descriptor that guards its buffer with the locks of others", Severity.ERROR),
         "MT0201": FindingCode("a write and a read without an order", Severity.ERROR, follows=("MT0205",)),
         "MT0202": FindingCode("two writes without an order", Severity.ERROR),
         "MT0203": FindingCode("words that are read before anybody wrote them", Severity.WARNING),
@@ -152,6 +153,8 @@ CODES: Mapping[str, FindingCode] = MappingProxyType(
         "MT0327": FindingCode(
             "a run in which only traces and cores without locks still move", Severity.WARNING
         ),
+        "MT0336": FindingCode("two results of a host whose lengths are exchanged", Severity.ERROR),
+        "MT0330": FindingCode("a number of the host that decides whether a run ends", Severity.NOTE),
         "MT0401": FindingCode("words come out in another order", Severity.ERROR),
         "MT0402": FindingCode("words come out shifted", Severity.ERROR),
         "MT0403": FindingCode("words that were never written come out", Severity.ERROR),
@@ -163,6 +166,9 @@ CODES: Mapping[str, FindingCode] = MappingProxyType(
             "memory that a C++ kernel takes as another type than the design says", Severity.NOTE
         ),
         "MT0409": FindingCode("an output that a C++ kernel takes as const", Severity.WARNING),
+        "MT0410": FindingCode("an output has what another one should have", Severity.ERROR),
+        "MT0411": FindingCode("numbers that a core wraps, rounds or narrows", Severity.ERROR),
+        "MT0413": FindingCode("sums that go on from block to block", Severity.ERROR),
         "MT0501": FindingCode("bank conflicts cost time", Severity.NOTE),
         "MT0502": FindingCode("short descriptors cost time", Severity.NOTE),
         "MT0503": FindingCode("short tasks cost time", Severity.NOTE),
@@ -299,6 +305,62 @@ class Repair:
         return cls(**{**data, "changes": changes})
 
 
+class End(StrEnum):
+    """How a design ends with a value of a number that a host brings."""
+
+    FINISHES = "finishes"
+    HANGS = "hangs"
+    WRONG = "errors"  # it ends, with an error
+    REFUSED = "refused"
+    OPEN = "open"  # not in the time that there was
+
+
+@dataclass(frozen=True, slots=True)
+class ValueSpan:
+    """Values of a number with which a design ends alike.
+
+    Attributes:
+        first: the least of them.
+        last: the greatest of them.
+        end: ``finishes``, ``hangs``, ``errors`` or ``refused``.
+        proved: some in between were not run, and have the run of others; False = each was run.
+    """
+
+    first: int
+    last: int
+    end: str
+    proved: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """With which values of a number that a host brings a design finishes.
+
+    Attributes:
+        name: of the number, as the user has it.
+        place: where it is declared or written.
+        given: its value in this run; None = it had none.
+        spans: of values, ascending; of others nothing is known.
+        tried: the values with which the design was run.
+    """
+
+    name: str
+    place: str
+    given: int | None
+    spans: Sequence[ValueSpan]
+    tried: Sequence[int]
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Condition:
+        """The condition of ``plain``.
+
+        Raises:
+            TypeError: something is missing.
+        """
+        spans = tuple(ValueSpan(**each) for each in data["spans"])
+        return cls(**{**data, "spans": spans, "tried": tuple(data["tried"])})
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """Something that is wrong, with what it takes to repair it.
@@ -313,6 +375,7 @@ class Finding:
         fix: what would repair it; empty if nobody can say.
         count: how often it was seen.
         repair: a change with which the design finished; None if none was tried or found.
+        condition: values of a number that a host brings, by how the design ends; None of other findings.
 
     Raises:
         KeyError: no such code.
@@ -327,6 +390,7 @@ class Finding:
     fix: str = ""
     count: int = 1
     repair: Repair | None = None
+    condition: Condition | None = None
 
     def __post_init__(self) -> None:
         _ = CODES[self.code]
@@ -349,6 +413,7 @@ class Finding:
             data["fix"],
             data["count"],
             Repair.from_json(data["repair"]) if data.get("repair") else None,
+            Condition.from_json(data["condition"]) if data.get("condition") else None,
         )
 
     @property
@@ -374,4 +439,5 @@ class Finding:
             "fix": self.fix,
             "count": self.count,
             "repair": None if self.repair is None else plain(self.repair),
+            "condition": None if self.condition is None else plain(self.condition),
         }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Unpack
+from typing import Any, Protocol, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,7 @@ from memtile.corelib.call_costs import CallCost
 from memtile.cpp.comparison import Reference
 from memtile.design.array import Array
 from memtile.errors import DesignError, InputFileError, Problem
+from memtile.explain.conditions import SECONDS as CONDITION_SECONDS
 from memtile.explain.findings import Finding
 from memtile.explain.imbalance import with_imbalances, without_races
 from memtile.explain.oddities import Oddities
@@ -62,7 +63,15 @@ _SHOWN = 8  # arguments that a message lists
 _SOURCE = "mlir-aie: aie.device and aie.runtime_sequence"
 
 
-def _loads_nothing(text: Text) -> Loaded:
+class Loads(Protocol):
+    """Loads another text as a design was loaded."""
+
+    def __call__(self, text: Text, /, *, parameters: Parameters = ...) -> Loaded:
+        """With other parameters, where they are given."""
+        ...
+
+
+def _loads_nothing(text: Text, /, *, parameters: Parameters = NO_PARAMETERS) -> Loaded:  # noqa: ARG001
     raise DesignError(f"{text.name}: a design that only stands is not loaded again. Load it to run it.")
 
 
@@ -86,6 +95,7 @@ class Loaded:
         findings: about calls of C++ functions, of a design that only stands.
         source: the text as it was read.
         loads: loads another text as this one was loaded.
+        instead: values of arguments that are numbers, by position, whatever a run is given.
     """
 
     array: Array
@@ -101,7 +111,8 @@ class Loaded:
     lost: Sequence[tuple[tuple[int, int] | None, LostResult]] = ()
     findings: Sequence[Finding] = ()
     source: Text | None = None
-    loads: Callable[[Text], Loaded] = _loads_nothing
+    loads: Loads = _loads_nothing
+    instead: Scalars = field(default_factory=dict)
 
     def __repr__(self) -> str:
         if self.sequence is None:
@@ -181,6 +192,38 @@ class Loaded:
         from memtile.importers.text_repairs import repairs
 
         return repairs(self, arrays, expected, options=options, seconds=seconds)
+
+    def conditions(
+        self, *arrays: npt.ArrayLike | None, options: RunOptions = USUAL, seconds: float = CONDITION_SECONDS
+    ) -> list[Finding]:
+        """Run the design with other numbers of its host, and return with which of them it hangs.
+
+        Args:
+            arrays: the arguments by position, as for :meth:`run`.
+            options: of each run.
+            seconds: time for all runs.
+
+        Returns:
+            A finding for each number on which the end of the design depends, with its ``condition``.
+
+        Raises:
+            InputFileError: an argument that is a number and holds none.
+        """
+        from memtile.importers.scalar_conditions import ScalarConditions
+
+        def once(made: Loaded, how: RunOptions) -> Run:
+            return made.run(*arrays, options=how)
+
+        given = [Given(str(n), np.asarray(each)) for n, each in enumerate(arrays) if each is not None]
+        return ScalarConditions(self, once, self.numbers_of(given)).search(options, seconds=seconds)
+
+    def numbers_of(self, given: Sequence[Given]) -> dict[int, int]:
+        """The values of arguments that are numbers, by position, among arrays by name.
+
+        Raises:
+            InputFileError: an argument that is a number and holds none.
+        """
+        return {} if self.sequence is None else _numbers_of(self.arguments, given)
 
     def hosted(self, *arrays: npt.ArrayLike | None) -> HostedArray:
         """The design as one that a ``design()`` function returns: its run is that of the host sequence.
@@ -264,6 +307,11 @@ class Loaded:
             InputFileError: arrays that do not fit.
         """
         alone = self.sequence is None and bool(self.configured.external)
+        numbers = self.numbers_of(given)
+        given, scalars = (
+            [each for each in given if each.name not in map(str, numbers)],
+            {**scalars, **numbers},
+        )
         named = filled(self.configured, given, wanted, alone=alone)
         options = RunOptions.of(options, more)
         if alone:
@@ -352,8 +400,8 @@ class Loaded:
         if self.sequence is None:
             raise DesignError(_NO_SEQUENCE)
         if scalars or parameters or any(map(is_scalar, self.sequence.arguments)):
-            given = {**self.parameters, **parameters}
-            return program_of(self.configured, self.sequence.operation, scalars, self.others, given)
+            given, numbers = {**self.parameters, **parameters}, {**scalars, **self.instead}
+            return program_of(self.configured, self.sequence.operation, numbers, self.others, given)
         return self.sequence
 
 
@@ -373,6 +421,16 @@ def _told_apart(
         if not is_scalar(kind) and (given[n] is not None or (kind.dtype is not None and kind.elements >= 0))
     }
     return scalars, made
+
+
+def _numbers_of(arguments: Sequence[Shaped], given: Sequence[Given]) -> dict[int, int]:
+    """The values of arguments that are numbers, by position, among arrays by name."""
+    named = {each.name: each.array for each in given}
+    return {
+        n: host_number(n, kind, named[str(n)])
+        for n, kind in enumerate(arguments)
+        if is_scalar(kind) and str(n) in named
+    }
 
 
 def check_numbers(names: Sequence[str], design: Loaded, scalars: Scalars) -> None:

@@ -15,7 +15,7 @@ from memtile.explain.compare.cycles import RunChanges
 from memtile.explain.compare.register_changes import BdChange
 from memtile.explain.deadlock.graph import WaitGraph
 from memtile.explain.estimate import Band
-from memtile.explain.findings import Repair, Severity, Side
+from memtile.explain.findings import Condition, Repair, Severity, Side
 from memtile.explain.findings import WordRange as MemoryWords
 from memtile.explain.limit import Lifted, Limit
 from memtile.explain.record import RunVerdict
@@ -38,6 +38,7 @@ class FindingData(TypedDict):
         cycles: First and last cycle in which it was seen; null before a run.
         fix: What would repair it; empty if nobody can say.
         repair: A change with which the design finished when it was tried; null if none was.
+        condition: Of MT0330, values of a number that the host brings by how the design ends; else null.
     """
 
     code: Annotated[str, Meta(pattern="^MT[0-9]{4}$")]
@@ -50,6 +51,7 @@ class FindingData(TypedDict):
     fix: str
     count: Positive
     repair: Repair | None
+    condition: Condition | None
 
 
 class BoundData(TypedDict):

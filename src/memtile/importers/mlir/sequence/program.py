@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from memtile.arch.register_map import register_at
 from memtile.errors import InputFileError
 from memtile.explain.moves import Move
+from memtile.importers.host_numbers import host_number
 from memtile.importers.mlir.configure import CORE_CONTROL, Configured
 from memtile.importers.mlir.description import DeviceDescription
 from memtile.importers.mlir.forms.operand_faults import reading
@@ -158,7 +159,7 @@ def program_of(
         sequence: ``aie.runtime_sequence``.
         scalars: values of those arguments that are numbers, by position.
         others: the devices of the module, by symbol, that the sequence may load.
-        parameters: of the scratchpad, by name.
+        parameters: of the scratchpad, by name, and arguments that are numbers and not among ``scalars``.
 
     Raises:
         InputFileError: an operation that is not known, or a number that it uses and that only a run has.
@@ -172,14 +173,16 @@ def program_of(
     reader.rolled = is_rolled(sequence, reader.runtime)
     if reader.rolled:
         check_branches(sequence)
+    said = dict(parameters)  # a mapping may have a default, which is no value of an argument
     for number, (name, _) in enumerate(region.blocks[0].arguments):
+        value = scalars.get(number, said.get(name[1:]))
         if not is_scalar(shapes[number]):
             reader.values[name] = ArgumentView(number, 0, shapes[number])
-        elif number in scalars:
-            reader.values[name] = scalars[number]
+        elif value is not None:
+            reader.values[name] = host_number(number, shapes[number], value)
         else:
             reader.values[name] = MissingNumber(number, name, shapes[number].element, sequence)
-    scratchpad_forms.check_names(reader, OperationForm(sequence))
+    scratchpad_forms.check_names(reader, OperationForm(sequence), [name[1:] for name in numbers])
     if syncs_first(made.device, sequence, scratchpad_forms.SYNC):
         scratchpad_forms.synchronise(reader, OperationForm(sequence))
     _run(reader, region.blocks[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,14 +19,19 @@ SYNC = "aiex.sync_scratchpad_parameters_from_host"
 _INCREMENT = FUNCTIONS.index("incr")
 
 
-def check_names(reader: Reader, form: OperationForm) -> None:
+def check_names(reader: Reader, form: OperationForm, numbers: Sequence[str] = ()) -> None:
     """Refuse parameters that the module does not have.
+
+    Args:
+        reader: of the sequence.
+        form: of it.
+        numbers: its arguments that are numbers.
 
     Raises:
         InputFileError: a name that nothing is called by.
     """
     device = reader.made.device
-    known = list(dict.fromkeys([*device.parameters, *parameters_used(device.operation)]))
+    known = list(dict.fromkeys([*device.parameters, *parameters_used(device.operation), *numbers]))
     wrong = [name for name in reader.parameters if name not in known and not name.isdigit()]
     if wrong:
         says = f"the module has no parameter {', '.join(wrong)}"
