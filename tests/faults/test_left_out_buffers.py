@@ -80,6 +80,13 @@ module {
 """
 
 
+TURNS = PAIRS.replace(
+    "%yfull, Release, 1)\n      aie.next_bd ^b", "%xfull, Release, 1)\n      aie.next_bd ^b"
+)
+TURNS = TURNS.replace("^d:\n      aie.use_lock(%yfull", "^d:\n      aie.use_lock(%xfull")
+"""Two buffers with places of their own, and one lock that counts both when they are filled."""
+
+
 def found(text: str) -> list[Finding]:
     return [*buffer_findings(load_still(Text("left.mlir", text)).configured)]
 
@@ -90,9 +97,10 @@ def found(text: str) -> list[Finding]:
         (READS, "compute(0,2) MM2S 0", 27, "which BD 0 (line 20) moves with other locks"),
         (WRITES, "compute(0,2) S2MM 0", 20, "which BD 1 (line 27) moves with other locks"),
         (TWICE, "compute(0,2) S2MM 0", 26, "which BD 0 (line 21) writes too"),
+        (TURNS, "memory(0,1) MM2S 1", 36, "which memory(0,1) S2MM 0 writes with other locks"),
         (PAIRS, "memory(0,1) MM2S 1", 36, "which memory(0,1) S2MM 0 writes with other locks"),
     ],
-    ids=["reader", "writer", "twice", "pairs"],
+    ids=["reader", "writer", "twice", "turns", "pairs"],
 )
 def test_the_descriptor_that_moves_another_buffer_is_named(text: str, who: str, line: int, says: str) -> None:
     (finding,) = found(text)

@@ -10,7 +10,7 @@ import pytest
 
 from memtile.check.check import check
 from memtile.check.checked_program import of_mlir
-from memtile.explain.findings import Finding, Severity
+from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.moves import Move, move_findings
 from memtile.explain.oddities import Oddities, instead_of_waits
 from memtile.importers.design import load, load_still
@@ -112,6 +112,31 @@ def test_a_move_that_ends_beyond_its_memory() -> None:
         "BD 0 of memory(0,1) MM2S 0 (line 1) reads elements 0 to 65 of buffer 'a', which has 64.",
     )
     assert found.fix == "Look at its offset (0), sizes and strides: it ends 2 elements beyond buffer 'a'."
+
+
+@pytest.mark.parametrize(
+    ("stride", "fix"),
+    [(17, ["Give it stride 16."]), (33, ["Give it stride 32."]), (16, []), (24, []), (18, []), (15, [])],
+)
+def test_a_stride_that_misses_the_rows_of_its_memory(stride: int, fix: list[str]) -> None:
+    part = replace(ROWS, elements=256, rows=(16, 1), sizes=(3, 2), strides=(stride, 1))
+    part = replace(part, sizes=(3, 15)) if stride == 15 else part  # its own rows are so long
+    found = [each for each in move_findings([part]) if each.code == "MT0129"]
+    assert [each.fix for each in found] == fix
+    assert all(f"with stride {stride}: rows of buffer 'a' have 16, so" in each.message for each in found)
+    assert not [*move_findings([replace(part, rows=(1,))])]  # an array without rows
+
+
+def test_races_of_a_channel_whose_moves_are_off_are_left_out_where_words_are_wrong() -> None:
+    off = Finding("MT0123", Severity.WARNING, "off", (Side("memory(0,1) MM2S 0", "reads"),))
+    mine, others = (
+        Finding("MT0202", Severity.ERROR, who, (Side("memory(0,1) S2MM 2, BD 1", ""), Side(who, "")))
+        for who in ("memory(0,1) MM2S 0, BD 3", "memory(0,1) MM2S 1, BD 3")
+    )
+    wrong = Finding("MT0405", Severity.ERROR, "wrong words")
+    found = Oddities((), (off,)).before((mine, others, wrong), finished=True)
+    assert found == (replace(off, severity=Severity.ERROR), others, wrong)
+    assert Oddities((), (off,)).before((mine, others), finished=True) == (off, mine, others)
 
 
 def test_moves_in_both_directions_are_told_apart() -> None:
@@ -348,6 +373,6 @@ def test_a_check_says_how_much_of_an_array_is_sent_where_more_is_waited_for() ->
 
 def test_what_follows_from_a_chain_is_left_out_of_a_run_that_hangs_with_races() -> None:
     stays, race = Finding("MT0124", Severity.WARNING, "stays"), Finding("MT0201", Severity.ERROR, "race")
-    waits = Finding("MT0309", Severity.ERROR, "waits")
-    found = Oddities((), (stays,)).before((race, waits), finished=False)
+    waits = [Finding(code, Severity.ERROR, "waits") for code in ("MT0309", "MT0321")]
+    found = Oddities((), (stays,)).before((race, *waits), finished=False)
     assert found == (replace(stays, severity=Severity.ERROR), race)

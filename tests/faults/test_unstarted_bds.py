@@ -68,6 +68,7 @@ def test_a_descriptor_that_is_never_started() -> None:
         [bd(0), bd(1, 2), bd(2), *FINE[2:]],
         [*FINE, *FINE],
         [bd(0), push("S2MM", 0), bd(0), push("MM2S", 0)],
+        [bd(0), bd(1)],
         [
             bd(0),
             bd(1),
@@ -76,7 +77,7 @@ def test_a_descriptor_that_is_never_started() -> None:
             *FINE[2:],
         ],
     ],
-    ids=["fine", "chained", "again", "anew", "registers"],
+    ids=["fine", "chained", "again", "anew", "elsewhere", "registers"],
 )
 def test_descriptors_that_tasks_are_given(steps: list[str]) -> None:
     assert not unstarted(*steps)

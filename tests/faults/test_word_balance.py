@@ -229,3 +229,25 @@ def test_other_tiles_that_work_alike_say_how_long_a_descriptor_is() -> None:
     assert (found.bd.length, found.length, found.sure) == (8, 16, 3)
     assert found.reasons[-1].text == "compute(0,3) MM2S 0 and 2 more move 16 there"
     assert off(balance({"2 r0": [8], "3 r0": [16]})) == [(8, 16, 2)]  # one other tile says nothing
+
+
+def test_of_a_ring_without_room_the_one_that_is_to_begin_comes_first() -> None:
+    array = Array("npu1", columns=1)
+    door, worker = array.interface_tile(0), array.compute_tile(0, 2)
+    array.connect(door.mm2s[0], worker.s2mm[0])
+    free, full = worker.lock(0, "free"), worker.lock(0, "full")
+    write = worker.write(worker.buffer("given", 16)).guarded(free.acquire(), full.release())
+    worker.s2mm[0].start(write, loop=True)
+    door.mm2s[0].start(door.read(array.external("there", np.arange(64, dtype=np.int32))))
+
+    def takes(core: Any) -> Generator[Any, Any, None]:
+        while True:
+            yield core.acquire(full)
+            yield core.release(free)
+
+    worker.run_kernel(takes)
+    found = stuck(array)
+    assert (found.code, found.sides[0].who) == ("MT0303", "compute(0,2) S2MM 0 ('given')")
+    assert found.message.startswith(
+        "Nobody can begin: compute(0,2) S2MM 0 ('given') waits until lock 0 'free'"
+    )

@@ -44,8 +44,79 @@ TEXTS = "tests/data/test_timing_of_texts.py"
 LEFT_OUT = "tests/faults/test_left_out_buffers.py"
 UNSTARTED = "tests/faults/test_unstarted_bds.py"
 BALANCE = "tests/faults/test_word_balance.py"
+ALIKE = "tests/faults/test_alike_cores.py"
 MOVES = "tests/faults/test_odd_moves.py"
 MUTANTS = (
+    Mutant(
+        "a ring without room begins with whoever is the first by number",
+        "explain/deadlock/circles.py",
+        "    if first is not None:\n        actors",
+        "    if False:\n        actors",
+        f"{BALANCE}::test_of_a_ring_without_room_the_one_that_is_to_begin_comes_first",
+    ),
+    Mutant(
+        "a BD of a tile on which nothing is started is written in vain",
+        "importers/mlir/unstarted_bds.py",
+        "if all_known and bd[:2] in busy:",
+        "if all_known:",
+        f"{UNSTARTED}::test_descriptors_that_tasks_are_given",
+    ),
+    Mutant(
+        "a stride in the middle between two rows is almost one of them",
+        "explain/moves.py",
+        "_NEAR = 16",
+        "_NEAR = 2",
+        f"{MOVES}::test_a_stride_that_misses_the_rows_of_its_memory",
+    ),
+    Mutant(
+        "rows of a part that are packed miss those of its memory",
+        "explain/moves.py",
+        "        if stride == prod(move.sizes[at + 1 :]):\n",
+        "        if False:\n",
+        f"{MOVES}::test_a_stride_that_misses_the_rows_of_its_memory",
+    ),
+    Mutant(
+        "races of a channel that moves other words are errors of their own",
+        "explain/oddities.py",
+        "    return finding.code in _RACES and not who.isdisjoint(moved)\n",
+        "    return False\n",
+        f"{MOVES}::test_races_of_a_channel_whose_moves_are_off_are_left_out_where_words_are_wrong",
+    ),
+    Mutant(
+        "a BD with one lock of a buffer was not to move that",
+        "importers/mlir/left_out_buffers.py",
+        "not use.locks <= _locks(across):",
+        "not use.locks & _locks(across):",
+        f"{LEFT_OUT}::test_the_descriptor_that_moves_another_buffer_is_named",
+    ),
+    Mutant(
+        "a core releases the locks of all ends of a broadcast",
+        "importers/kernels/core_locks.py",
+        "            yield consumed.free\n",
+        "            yield from (end.free for end in made.fifos.consumers.values())\n",
+        f"{ALIKE}::test_a_core_that_ended_is_named_and_not_one_at_another_end_of_its_fifo",
+    ),
+    Mutant(
+        "of two cores one says how many turns the other makes",
+        "importers/kernels/alike_cores.py",
+        "    if len(found) == 1:\n",
+        "    if found:\n",
+        f"{ALIKE}::test_cores_whose_turns_say_nothing_about_each_other",
+    ),
+    Mutant(
+        "cores are alike whatever they acquire at once",
+        "importers/kernels/alike_cores.py",
+        "node.acquires, node.many))",
+        "node.acquires))",
+        f"{ALIKE}::test_cores_whose_turns_say_nothing_about_each_other",
+    ),
+    Mutant(
+        "a core that makes other turns explains no wait",
+        "explain/imbalance.py",
+        "if fact.finding.code in (*_OF_PAIRS, OTHER_TURNS):",
+        "if fact.finding.code in _OF_PAIRS:",
+        f"{ALIKE}::test_a_core_that_makes_fewer_turns_than_all_others",
+    ),
     Mutant(
         "two values with the same run say that of all greater ones, however near they are",
         "explain/conditions.py",
@@ -133,8 +204,8 @@ MUTANTS = (
     Mutant(
         "a BD is never started though single registers of its tile are written",
         "importers/mlir/unstarted_bds.py",
-        "self.unknown.add((at.column, at.row))",
-        "pass",
+        "- self.unknown - {bd[:2]",
+        "- {bd[:2]",
         f"{UNSTARTED}::test_descriptors_that_tasks_are_given",
     ),
     Mutant(
@@ -154,8 +225,8 @@ MUTANTS = (
     Mutant(
         "what moves a buffer with other locks was to move any that is left out",
         "importers/mlir/left_out_buffers.py",
-        "if across and not any(each.locks & use.locks for each in across):",
-        "if across:",
+        "if across and use.locks <= locks and not",
+        "if across and not",
         f"{LEFT_OUT}::test_buffers_that_are_left_out_on_purpose",
     ),
     Mutant(
@@ -9505,16 +9576,16 @@ MUTANTS = (
     Mutant(
         "a lock is blamed beside a chain that never comes round",
         "explain/oddities.py",
-        "            others = tuple(each for each in others if each.code != UNFIT)\n",
-        "            pass\n",
+        "    if finding.code == UNFIT and any(each.code == ITSELF for each in odd):\n",
+        "    if False:\n",
         "tests/faults/test_odd_moves.py::test_who_waits_for_a_descriptor_that_is_followed_by_itself_is_not_named",
     ),
     Mutant(
-        "a check blames a lock beside a chain that never comes round",
+        "a check blames a lock beside a descriptor with the wrong buffer",
         "check/check.py",
-        "        facts = [each for each in facts if each.finding.code != UNFIT]\n",
-        "        pass\n",
-        "tests/faults/test_odd_moves.py::test_locks_are_not_blamed_beside_a_descriptor_that_is_followed_by_itself",
+        "    facts = [each for each in facts if not comes_of_chains(each.finding, findings)]\n",
+        "",
+        f"{LEFT_OUT}::test_locks_that_count_the_buffer_are_not_blamed",
     ),
     Mutant(
         "timings of which a proof holds for some count as all",

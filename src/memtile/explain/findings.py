@@ -85,6 +85,10 @@ CODES: Mapping[str, FindingCode] = MappingProxyType(
             "a descriptor that moves the wrong buffer, and another one is left out", Severity.WARNING
         ),
         "MT0127": FindingCode("a descriptor that a host writes and gives to no task", Severity.WARNING),
+        "MT0128": FindingCode(
+            "a core that makes other turns than cores that do the same with their locks", Severity.ERROR
+        ),
+        "MT0129": FindingCode("a stride that misses the rows of its memory", Severity.WARNING),
         "MT0131": FindingCode("a descriptor that guards its buffer with the locks of others", Severity.ERROR),
         "MT0201": FindingCode("a write and a read without an order", Severity.ERROR, follows=("MT0205",)),
         "MT0202": FindingCode("two writes without an order", Severity.ERROR),

@@ -19,7 +19,7 @@ from memtile.sim.loop.engine import Engine
 IMBALANCES = "__imbalances__"
 """Attribute of a kernel whose text is known: its :class:`Imbalance` facts."""
 
-UNFIT, FOREIGN_PAIR = "MT0122", "MT0131"
+UNFIT, OTHER_TURNS, FOREIGN_PAIR = "MT0122", "MT0128", "MT0131"
 _OF_PAIRS = (UNFIT, FOREIGN_PAIR)
 OF_TEXTS = frozenset(("MT0118", "MT0119", *_OF_PAIRS))
 """Codes of what is wrong with what a text acquires and releases, whatever waits in a run."""
@@ -86,7 +86,7 @@ def with_imbalances(
     first: dict[str, Finding] = {}
     for fact in sorted(facts, key=lambda each: each.finding.code not in _OF_PAIRS):
         who = _parties(fact.finding)
-        if fact.finding.code in _OF_PAIRS:
+        if fact.finding.code in (*_OF_PAIRS, OTHER_TURNS):
             if not (fact.certain or _waits_with(findings, who, graph)):
                 continue
             findings = [each for each in findings if not _comes_of(each, who, graph)]

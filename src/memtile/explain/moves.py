@@ -1,8 +1,9 @@
 """What descriptors and host transfers touch of their memory, as a text says it, and which of them is off.
 
-Two rules, on the text alone. What begins in a buffer or an array and ends beyond it is seldom meant. Where
+Three rules, on the text alone. What begins in a buffer or an array and ends beyond it is seldom meant. Where
 descriptors share a memory so that each element is touched once, but for one of them, and one other offset or
-stride of that one would make it true of all, that offset or stride is off.
+stride of that one would make it true of all, that offset or stride is off. A stride that is almost one of
+whole rows of an array, and of no part of them, misses the rows.
 """
 
 from __future__ import annotations
@@ -20,10 +21,11 @@ from memtile.explain.bd_findings import line_of
 from memtile.explain.findings import CODES, Finding, Side
 
 Elements = npt.NDArray[np.int64]
-_BEYOND, BREAKS_SHARING = "MT0125", "MT0123"
+_BEYOND, BREAKS_SHARING, BESIDE_ROWS = "MT0125", "MT0123", "MT0129"
 _MOST = 1 << 18  # elements of a move, and of all at one memory, that are looked at
 _FARTHEST = 1 << 22  # elements of a memory that are looked at
 _MOST_MOVES = 64  # at one memory
+_NEAR = 16  # part of a row by which a stride may miss it
 _OTHERS = 2  # moves that show the way in which a memory is shared
 
 
@@ -137,8 +139,13 @@ def _of_memory(group: Sequence[Move]) -> Iterator[Finding]:
     odd = _odd_one(different, beyond) if len(different) <= _MOST_MOVES else None
     if odd is not None:
         yield _shared(*odd, different)
-    elif len(beyond) == 1:
+        return
+    if len(beyond) == 1:
         yield _beyond(beyond[0])
+    for move in different:
+        rows = _rows_missed(move) if move not in beyond else None
+        if rows is not None:
+            yield _beside_rows(move, *rows)
 
 
 def _is_beyond(move: Move) -> bool:
@@ -209,6 +216,34 @@ def _stride(move: Move, left: Elements, moves: Sequence[Move]) -> Change | None:
             if np.array_equal(np.sort(move.walked(move.offset, strides)), left):
                 return Change("stride", stride, other)
     return None
+
+
+def _rows_missed(move: Move) -> tuple[int, int] | None:
+    """A stride of a move that is almost one of whole rows of its memory, and that one; None if none is."""
+    lengths = [length for length in move.rows if length > 1]
+    if not lengths:
+        return None
+    row = max(lengths)
+    for at, (size, stride) in enumerate(zip(move.sizes, move.strides, strict=True)):
+        if stride == prod(move.sizes[at + 1 :]):
+            continue  # rows of its own, one behind the other
+        inner = zip(move.sizes[at + 1 :], move.strides[at + 1 :], strict=True)
+        meant = (stride + row // 2) // row * row
+        near = 0 < abs(stride - meant) <= row // _NEAR and all(stride % length for length in lengths)
+        if size > 1 and meant > 0 and near and sum((n - 1) * abs(by) for n, by in inner) < row:
+            return stride, meant
+    return None
+
+
+def _beside_rows(move: Move, stride: int, meant: int) -> Finding:
+    verb = "writes" if move.writes else "reads"
+    does = f"{verb} {move.memory} with stride {stride}"
+    row = max(move.rows)
+    message = (
+        f"{move.title} {does}: rows of {move.memory} have {row}, so each part begins elsewhere in its row."
+    )
+    side = Side(move.who, does, move.place)
+    return Finding(BESIDE_ROWS, CODES[BESIDE_ROWS].severity, message, (side,), fix=f"Give it stride {meant}.")
 
 
 def _beyond(move: Move) -> Finding:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from memtile.explain.deadlock.balance_findings import WAITS
 from memtile.explain.findings import OF_WORDS, Finding, Severity
 from memtile.explain.imbalance import UNFIT
-from memtile.explain.moves import BREAKS_SHARING, Move, move_findings
+from memtile.explain.moves import BESIDE_ROWS, BREAKS_SHARING, Move, move_findings
 
-_WRONG = frozenset(("MT0201", "MT0202", "MT0203", "MT0204", "MT0205")) | OF_WORDS
+_RACES = frozenset(("MT0201", "MT0202", "MT0203", "MT0204", "MT0205"))
+_WRONG = _RACES | OF_WORDS
 """Of words that are read or written otherwise than they were meant to be."""
 
 
@@ -48,7 +50,10 @@ class Oddities:
         if not finished:
             left_out = [each for each in odd if each.code == LEFT_OUT]
             return instead_of_waits(odd, [each for each in others if not comes_of_chains(each, left_out)])
-        others = tuple(each for each in others if not comes_of_chains(each, odd))
+        moved = {each.sides[0].who for each in odd if sure and each.code in (BREAKS_SHARING, BESIDE_ROWS)}
+        others = tuple(
+            each for each in others if not comes_of_chains(each, odd) and not _comes_of_moves(each, moved)
+        )
         return (*others, *odd) if codes.isdisjoint(_WRONG) else (*odd, *others)
 
     def without(self, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
@@ -58,7 +63,7 @@ class Oddities:
 
 
 ITSELF, LEFT_OUT, UNSTARTED = "MT0124", "MT0126", "MT0127"
-_SURE = (BREAKS_SHARING, ITSELF, LEFT_OUT, UNSTARTED)
+_SURE = (BREAKS_SHARING, BESIDE_ROWS, ITSELF, LEFT_OUT, UNSTARTED)
 _ALONE = (ITSELF, UNSTARTED)
 """What has made others wait, if any do."""
 _OF_CHAINS = WAITS | {UNFIT, "MT0115", "MT0315"}
@@ -97,6 +102,12 @@ def instead_of_waits(odd: Sequence[Finding], others: Sequence[Finding]) -> tuple
         return (*odd, *others)
     rest = (each for each in others if each.code not in _OF_CHAINS)
     return (*(_error(each) for each in stays), *(each for each in odd if each not in stays), *rest)
+
+
+def _comes_of_moves(finding: Finding, moved: Collection[str]) -> bool:
+    """Whether a race is one of a channel that moves other words than it was meant to."""
+    who = {re.split(r", BD| \(", side.who)[0] for side in finding.sides}
+    return finding.code in _RACES and not who.isdisjoint(moved)
 
 
 def _error(finding: Finding) -> Finding:

@@ -16,7 +16,7 @@ _SURE = 3  # weight of what speaks for another length, less that of what is agai
 _ENDS = frozenset(("MT0302", "MT0304", "MT0309", "MT0312", "MT0103", "MT0108", "MT0109", "MT0113"))
 """Findings about a side that has done its part, or gets nothing: a wrong length anywhere leads to them."""
 _GUESS, _BOTH_ENDS = "MT0324", "MT0108"
-WAITS = _ENDS | {"MT0301", "MT0303", "MT0307", "MT0310", "MT0106"}
+WAITS = _ENDS | {"MT0301", "MT0303", "MT0307", "MT0310", "MT0321", "MT0106"}
 """Those and circles: a wrong length makes them too, where two ways come together."""
 
 

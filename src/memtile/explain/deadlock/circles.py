@@ -134,8 +134,12 @@ def _of_its_kind(knot: Knot, waits: EngineWaits, words: Sentences) -> Finding:
             return _held(knot, waits, words)
         lock = Party(PartyKind.LOCK, waits.lock_wanted(short[0]))
         return wrong_release(lock, short[0], waits, words) or _never(knot, waits, words)
-    says = "; ".join(_step(party, knot, words) for party in knot.actors)
-    sides = [words.side(party) for party in knot.actors]
+    actors = knot.actors
+    first = _first(knot, waits) if code == "MT0303" else None
+    if first is not None:
+        actors = [*actors[actors.index(first) :], *actors[: actors.index(first)]]
+    says = "; ".join(_step(party, knot, words) for party in actors)
+    sides = [words.side(party) for party in actors]
     return Finding(code, Severity.ERROR, f"{_SENTENCE[code]}: {says}.", sides, fix=fix)
 
 
@@ -258,16 +262,23 @@ def _held(knot: Knot, waits: EngineWaits, words: Sentences) -> Finding:
     return Finding("MT0302", Severity.ERROR, f"{says}.", sides, fix=fix)
 
 
-def _begin(knot: Knot, waits: EngineWaits, words: Sentences) -> str:
-    """The lock that should begin with a value: that of who writes, in a ring of two in one tile."""
+def _first(knot: Knot, waits: EngineWaits) -> Party | None:
+    """Who writes, in a ring of two in one tile: the first that should go on; None of another knot."""
     tiles = {owner(waits.engine, lock.number)[0] for lock in knot.locks}
     cores = [party for party in knot.actors if party.kind is PartyKind.CORE]
     writers = [party for party in knot.actors if receives(waits, party)] or cores
-    if len(writers) != 1 or len(tiles) > 1 or (len(knot.actors), len(knot.locks)) != (2, 2):
-        locks, first = _either([*knot.locks], words), "who waits for it is to be the first"
-        return f"Begin with a value above 0 at one of them: {locks}; {first}."
-    lock = words.lock(waits.lock_wanted(writers[0]))
-    return f"Begin with {lock} at the number of free buffers: {words.name(writers[0])} is to be the first."
+    is_ring = len(tiles) <= 1 and (len(knot.actors), len(knot.locks)) == (2, 2)
+    return writers[0] if is_ring and len(writers) == 1 else None
+
+
+def _begin(knot: Knot, waits: EngineWaits, words: Sentences) -> str:
+    """The lock that should begin with a value: that of who is to be the first."""
+    first = _first(knot, waits)
+    if first is None:
+        locks = _either([*knot.locks], words)
+        return f"Begin with a value above 0 at one of them: {locks}; who waits for it is to be the first."
+    lock = words.lock(waits.lock_wanted(first))
+    return f"Begin with {lock} at the number of free buffers: {words.name(first)} is to be the first."
 
 
 def more_room(knot: Knot, waits: EngineWaits, words: Sentences) -> str:

@@ -9,7 +9,7 @@ from memtile.arch.tiles import COMPUTE
 from memtile.importers.mlir.attributes import attributes
 from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.description import CoreDescription, DeviceDescription
-from memtile.importers.mlir.forms.locks import lock_form
+from memtile.importers.mlir.forms.locks import fifo_form, lock_form
 from memtile.importers.mlir.forms.operands import OperationForm
 from memtile.importers.mlir.tree import Operation
 from memtile.importers.mlir.value_check import definition
@@ -43,7 +43,7 @@ def released_by_core(made: Configured, core: CoreDescription) -> frozenset[int] 
     for operation in reached_by_core(core.operation, made.device):
         if operation is None:
             return None
-        found.update(_released(operation, made))
+        found.update(_released(operation, made, core))
     bases = plain(made.array.engine.spec.tiles).lock_base
     locks = [made.locks[name] for name in found if name in made.locks]
     return frozenset(int(bases[_tile(made, lock.place)]) + lock.id for lock in locks)
@@ -149,17 +149,18 @@ def has_body(function: Operation) -> bool:
     return any(block.operations for region in function.regions for block in region.blocks)
 
 
-def _released(operation: Operation, made: Configured) -> Iterator[str]:
-    """Values of the locks that an operation releases."""
+def _released(operation: Operation, made: Configured, core: CoreDescription) -> Iterator[str]:
+    """Values of the locks that an operation releases in a core; of a broadcast those of its own end alone."""
     form = OperationForm(operation)
     if operation.name == "aie.use_lock":
         said = lock_form(form, reason="mlir_lock")
         if said is not None and said.action == "release":
             yield lock_used(made.device, form, said.lock)
     if operation.name == "aie.objectfifo.release":
-        name = form.symbol or str(form.attributes.get("objFifo_name", ""))
-        ends = [made.fifos.producers.get(name)]
-        ends += [end for (fifo, _), end in made.fifos.consumers.items() if fifo == name]
-        for end in ends:
-            if end is not None:
-                yield from (end.free, end.full)
+        name, port, _ = fifo_form(form)
+        tile = made.device.aliases.get(core.tile, core.tile)
+        produced, consumed = made.fifos.producers.get(name), made.fifos.consumers.get((name, tile))
+        if port == "Produce" and produced is not None:
+            yield produced.full
+        elif port == "Consume" and consumed is not None:
+            yield consumed.free

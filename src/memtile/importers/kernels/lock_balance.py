@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.imbalance import Imbalance
+from memtile.importers.kernels.alike_cores import turn_faults
 from memtile.importers.kernels.core_locks import released_by_core
 from memtile.importers.kernels.lock_faults import lock_faults
 from memtile.importers.kernels.lock_names import (
@@ -47,7 +48,7 @@ def imbalances(made: Configured) -> dict[str, list[Imbalance]]:
     """
     texts = {core.tile: steps_of(made.device, core) for core in made.device.cores if core.has_body}
     cores = (core for core in made.device.cores if core.tile in texts)
-    faults = list(lock_faults(made, texts))
+    faults = [*lock_faults(made, texts), *turn_faults(made, texts)]
     return {"": faults} | {core.tile: [*faults, *_of_core(made, core, texts[core.tile])] for core in cores}
 
 

@@ -7,7 +7,7 @@ meant only where a descriptor of the tile moves what another one moves already, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -133,7 +133,7 @@ class _Buffers:
 
     def _other_way(self, meant: str, uses: Sequence[_Use]) -> Iterator[_Wrong]:
         """Of a buffer that descriptors of one direction move: one of the other that has the same locks."""
-        way, locks = uses[0].chain.direction, frozenset[str]().union(*(use.locks for use in uses))
+        way, locks = uses[0].chain.direction, _locks(uses)
         if way == "MM2S" and self._known[meant].initial is not None:
             return
         who, verb = self._name(uses[0].chain), _verb(way)
@@ -142,9 +142,9 @@ class _Buffers:
         for use in self._like(meant):
             others = [each for each in self._uses[use.bd.buffer] if each.bd is not use.bd]
             across = [each for each in others if each.chain.direction == way]
-            if use.chain.direction == way or not use.locks & locks or any(map(use.is_beside, others)):
+            if use.chain.direction == way or not use.locks or any(map(use.is_beside, others)):
                 continue  # of a ring that moves a buffer twice see ``check.ring_turns``
-            if across and not any(each.locks & use.locks for each in across):
+            if across and use.locks <= locks and not use.locks <= _locks(across):
                 why = f"which {self._name(across[0].chain)} {verb} with other locks"
                 yield _Wrong(use, meant, why, left)
 
@@ -205,6 +205,11 @@ class _Buffers:
     def _name(self, chain: ChainDescription) -> str:
         tile, way = self._made.tiles[chain.tile], DIRECTIONS.index(chain.direction)
         return called(tile.engine, (tile.s2mm, tile.mm2s)[way][chain.channel].index)
+
+
+def _locks(uses: Iterable[_Use]) -> frozenset[str]:
+    """All that some use."""
+    return frozenset[str]().union(*(use.locks for use in uses))
 
 
 def _verb(direction: str) -> str:

@@ -37,7 +37,7 @@ def unstarted_findings(made: Configured, sequence: SequenceProgram) -> Iterator[
     writes = _Writes(kinds)
     for step in sequence.steps:
         writes.note(step)
-    yield from writes.findings()
+    yield from writes.findings(all_known=not sequence.idle)
 
 
 @dataclass(slots=True)
@@ -95,15 +95,19 @@ class _Writes:
                 return
             bd = (*bd[:2], following)
 
-    def findings(self) -> Iterator[Finding]:
-        """What was written in vain."""
+    def findings(self, *, all_known: bool) -> Iterator[Finding]:
+        """What was written in vain: a BD that is never started only beside others of its tile that are.
+
+        Args:
+            all_known: whether no task that is never started is named already.
+        """
         for bd, first, place in self.again:
             meant = [each for each, known in self.started.items() if each[:2] == bd[:2] and not known]
             if bd[:2] not in self.unknown and len(meant) == 1:
                 yield self._over(bd, meant[0], first, place)
-        told = {bd[:2] for bd, *_ in self.again}
+        busy = {bd[:2] for bd in self.started} - self.unknown - {bd[:2] for bd, *_ in self.again}
         for bd, (_, place) in self.fresh.items():
-            if bd[:2] not in self.unknown | told:
+            if all_known and bd[:2] in busy:
                 yield self._never(bd, place)
 
     def _over(self, bd: _Bd, meant: _Bd, first: str, place: str) -> Finding:
