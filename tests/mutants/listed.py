@@ -10539,4 +10539,32 @@ MUTANTS = (
         "value = said.get(name[1:], scalars.get(number))",
         "tests/faults/test_conditions.py::test_an_argument_gets_its_value_by_its_name",
     ),
+    Mutant(
+        "a run at its limit is over for its host",
+        "runs/design_run.py",
+        "halfway=stop is Stop.LIMIT and not untimed",
+        "halfway=False",
+        "tests/data/test_host_between_runs.py::test_a_host_that_reads_what_goes_on_is_a_race_with_its_line",
+    ),
+    Mutant(
+        "a run that came to rest is not over for its host",
+        "runs/design_run.py",
+        "halfway=stop is Stop.LIMIT and not untimed",
+        "halfway=True",
+        "tests/data/test_host_between_runs.py::test_a_host_that_uses_other_words_or_waits_is_none[None]",
+    ),
+    Mutant(
+        "what a tool reads at the end of a run is done by a host",
+        "sim/races/race_watch.py",
+        "self._state().noting[ON], self.is_halfway = 0, halfway",
+        "self._state().noting[ON], self.is_halfway = int(halfway), halfway",
+        "tests/data/test_host_between_runs.py::test_a_tool_that_looks_at_a_result_is_no_host",
+    ),
+    Mutant(
+        "a run that is not checked leaves the watch of the one before",
+        "runs/observing.py",
+        "        if not options.check:\n            checks.leave()\n        elif",
+        "        if options.check and",
+        "tests/data/test_host_between_runs.py::test_a_run_that_is_not_checked_ends_the_watch",
+    ),
 )
