@@ -10567,4 +10567,33 @@ MUTANTS = (
         "        if options.check and",
         "tests/data/test_host_between_runs.py::test_a_run_that_is_not_checked_ends_the_watch",
     ),
+    Mutant(
+        "one of several literals of a value is changed",
+        "importers/python/program_changes.py",
+        "return self._change(found[0], new) if len(found) == 1 else None",
+        "return self._change(found[0], new)",
+        "tests/faults/test_program_changes.py::test_a_number_is_changed_where_one_literal_has_it[11-8-9-]",
+    ),
+    Mutant(
+        "a name that is given several values stands for the first",
+        "importers/python/program_changes.py",
+        "return values if len(found) == len(values) == 1 else []",
+        "return values[1:]",
+        "tests/faults/test_program_changes.py::test_a_number_is_changed_where_one_literal_has_it[12-6-9-]",
+    ),
+    Mutant(
+        "a release is put into the loop whose head is named",
+        "importers/python/program_changes.py",
+        "        if isinstance(statement, ast.For | ast.While | ast.If | ast.With | ast.FunctionDef):\n"
+        "            return None  # a line behind its head would be within it\n",
+        "",
+        "tests/faults/test_program_changes.py::test_a_release_is_put_behind_the_statement_with_the_handle_of_the_acquire[6-in-]",
+    ),
+    Mutant(
+        "a change of the printed text is offered though the program fails with it",
+        "importers/python/program_repairs.py",
+        "good = clean and is_better(trial_of(result), before)",
+        "good = clean",
+        "tests/faults/test_program_changes.py::test_a_repair_that_has_no_literal_is_named",
+    ),
 )

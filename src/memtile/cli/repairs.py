@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import typer
 
@@ -104,8 +104,8 @@ def fixed(results: Sequence[CheckResult], names: Sequence[str], asked: Fixing) -
         MemtileError: what keeps a design from being run.
     """
     for name in names:
-        if Path(name).suffix not in (SUFFIX, ".py") or is_iron(name):
-            raise UsageError(f"{name}: --fix is for designs in MLIR and for Python files with design().")
+        if Path(name).suffix not in (SUFFIX, ".py"):
+            raise UsageError(f"{name}: --fix is for designs in MLIR, Python with design(), and IRON.")
     if len(results) != len(names):
         raise UsageError("--fix is for texts with one device and one host sequence.")
     return [_fixed(result, name, asked) for result, name in zip(results, names, strict=True)]
@@ -115,27 +115,69 @@ def _fixed(result: CheckResult, name: str, asked: Fixing) -> CheckResult:
     from memtile.explain.repairs import is_wanted, with_repair
 
     made = _made(name, asked)
-    run = made.run(_OPTIONS if made.is_program else RunOptions(check=True))
+    options = _OPTIONS if made.is_program else RunOptions(check=True)
+    run = made.run(options)
     if result.good and not is_wanted(run.result):
         return replace(result, notes=[*result.notes, f"{name}: nothing to repair; a run of it finishes."])
     if made.repairs is None:
         raise UsageError(f"{name}: --fix changes one text; this design is made of others.")
-    repairs = replace(made.repairs, accept=partial(_is_clean, asked))
-    tried = _searched(repairs, run.result, result.findings, _OPTIONS if made.is_program else RunOptions())
     found = result if result.findings else replace(result, findings=run.result.findings)
+    repairs, said = made.repairs, ""
+    if is_iron(name):
+        text, tried, said = _program_repairs(made, name, run.result, result.findings, asked)
+    else:
+        repairs = replace(repairs, accept=partial(_is_clean, asked))
+        text = repairs.text
+        tried = _searched(repairs, run.result, result.findings, options if made.is_program else RunOptions())
     if tried.best is None:
-        note = f"{name}: no repair found in {tried.runs} runs with a change each."
+        note = f"{name}: {said or f'no repair found in {tried.runs} runs with a change each'}."
         return replace(found, notes=[*found.notes, note])
     found = replace(found, findings=with_repair(found.findings, tried))
-    _write(repairs, tried, name, write=asked.write, shown=asked.shown)
+    _write(text, tried, name, write=asked.write, shown=asked.shown)
     again = asked.check([name], asked.device, asked.settings, asked.kernels) if asked.write else [found]
     return again[0]
 
 
+def _program_repairs(
+    made: Runnable, name: str, before: Result, findings: Sequence[Finding], asked: Fixing
+) -> tuple[Text, Tried, str]:
+    """The source of a program, the repairs of it, and why there is none."""
+    from memtile.importers.mlir.token_packets import Text
+    from memtile.importers.python.program_repairs import ProgramRepairs
+
+    def once(source: str, options: RunOptions) -> tuple[Result, bool]:
+        from memtile.iron.program_file import source_instead
+
+        with source_instead(name, source):
+            changed = _made(name, asked)
+            return changed.run(options).result, _is_clean_array(changed)
+
+    text = Text(name, read_bytes(name, "text_bytes").decode("utf-8").replace("\r\n", "\n"))
+    assert made.repairs is not None
+    repairs = ProgramRepairs(cast("TextRepairs", made.repairs), text, once)
+    tried, said = repairs.search(
+        partial(_searched, before=before, findings=findings, options=_OPTIONS), before
+    )
+    return text, tried, said
+
+
+def _is_clean_array(made: Runnable) -> bool:
+    """Whether a check finds no error in a program's design."""
+    from memtile.check.check import check
+    from memtile.check.checked_program import of_mlir
+    from memtile.importers.hosted_array import HostedArray
+
+    design = made.design
+    assert isinstance(design, HostedArray)
+    return check(made.name, lambda: of_mlir(design.loaded)).good
+
+
 def _made(name: str, asked: Fixing) -> Runnable:
     """A design, loaded to be run."""
-    from memtile.cli.runnable import ProgramOptions, mlir_design, python_design
+    from memtile.cli.runnable import ProgramOptions, iron_design, mlir_design, python_design
 
+    if is_iron(name):
+        return iron_design(name, (), asked.settings, device=asked.device)()
     if Path(name).suffix == ".py":
         return python_design(name, asked.settings)()
     options = ProgramOptions(device=asked.device or None, kernels=asked.kernels)
@@ -160,15 +202,13 @@ def _is_clean(asked: Fixing, text: Text) -> bool:
     return check(text.name, lambda: of_mlir(still())).good
 
 
-def _write(
-    repairs: TextRepairs | PythonRepairs, tried: Tried, name: str, *, write: bool, shown: bool
-) -> None:
+def _write(text: Text, tried: Tried, name: str, *, write: bool, shown: bool) -> None:
     """Show the difference of the best repair, and write it."""
     from memtile.importers.mlir.repairs.text_edits import applied_to_file
 
     assert tried.best is not None
     before = read_bytes(name, "text_bytes").decode("utf-8")
-    after = applied_to_file(before, repairs.text, tried.best.changes)
+    after = applied_to_file(before, text, tried.best.changes)
     if shown:
         lines = difflib.unified_diff(
             before.splitlines(keepends=True), after.splitlines(keepends=True), name, name

@@ -82,12 +82,14 @@ class TextRepairs:
         once: runs it, or one like it, with the same arrays.
         expected: arrays that are to come out, by name; empty = nobody knows.
         accept: says of a repaired text whether nothing else is against it.
+        usable: says which candidates are tried.
     """
 
     design: Reloadable
     once: Once
     expected: Expected | None = None
     accept: Callable[[Text], bool] = lambda _: True
+    usable: Callable[[Candidate], bool] = lambda _: True
 
     def search(
         self,
@@ -123,7 +125,7 @@ class TextRepairs:
             return self._confirmed(candidate, asked, until)
 
         return search(
-            candidates(text, [*before.findings, *findings]),
+            filter(self.usable, candidates(text, [*before.findings, *findings])),
             attempt,
             max_cycles=options.max_cycles,
             confirm=confirm,
