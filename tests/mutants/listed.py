@@ -10596,4 +10596,11 @@ MUTANTS = (
         "good = clean",
         "tests/faults/test_program_changes.py::test_a_repair_that_has_no_literal_is_named",
     ),
+    Mutant(
+        "a number of one bit has other values than 0 and 1",
+        "importers/mlir/runtime_scalars.py",
+        "    if width == 1:\n        return 0, 1\n",
+        "",
+        "tests/faults/test_conditions.py::test_a_number_has_the_values_of_its_type[i1-ends0]",
+    ),
 )
