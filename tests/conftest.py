@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
+from collections.abc import Generator
+from functools import cache
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
+import typer.testing
 from hypothesis import settings
 
 from support.commands import warm
@@ -24,6 +29,23 @@ os.environ["MEMTILE_TIMING"] = "assumed"
 # A loaded machine must not turn a slow example into a failure.
 settings.register_profile("memtile", settings(), deadline=None)
 settings.load_profile("memtile")
+
+# A runner of Typer makes all commands anew of their functions for each call, which is a tenth of a short run.
+typer.testing._get_command = cache(typer.testing._get_command)  # type: ignore[attr-defined]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, Any, Any]:
+    """Collect without a search for garbage, and keep what is there then out of all later ones.
+
+    Tests and modules stay until the end: a search among them takes a second each time.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture

@@ -1,4 +1,7 @@
-"""Does each process tell the same of a design, byte by byte? The order of a set is its own in each."""
+"""Does each process tell the same of a design, byte by byte? The order of a set is its own in each.
+
+A third of the designs: all others are held to the corpus, in processes with other orders each time.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +18,9 @@ TELL = """
 import json, sys
 sys.path[:0] = sys.argv[1:]
 from support.pages.corpus_scores import cases, run
-for case in cases():
-    if case.kind in ("hangs", "races"):
-        print(case.name, json.dumps(run(case)))
+mistakes = [case for case in cases() if case.kind in ("hangs", "races")]
+for case in mistakes[::3]:
+    print(case.name, json.dumps(run(case)))
 """
 
 
@@ -33,6 +36,6 @@ def told(seed: int) -> str:
 @pytest.mark.slow
 def test_designs_that_hang_or_race_are_told_alike() -> None:
     first, second = told(1), told(2)
-    assert first.count('"status"') > 50
+    assert first.count('"status"') > 20
     for one, other in zip(first.splitlines(), second.splitlines(), strict=True):
         assert one == other

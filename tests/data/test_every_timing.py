@@ -10,10 +10,11 @@ import pytest
 from memtile import Array, MemoryTile, Status
 from memtile.design.host import Host
 from memtile.design.run_design import ScheduleRun, together
+from memtile.explain.orders.lock_orders import LockOrders
 from memtile.explain.orders.proof import Proof
 from memtile.explain.results import Result
 from memtile.kernels import Core
-from memtile.sim.races.order_book import OrderBook
+from memtile.sim.races.order_book import PAUSE, OrderBook
 from support.designs.small_orders import Block, Small, built, drawn, ends
 
 
@@ -172,6 +173,30 @@ def test_an_exact_value_is_decided_only_if_it_is_the_last_one(value: int, proved
     assert bool(found) is not proved
 
 
+def exact(lock: int, *values: int) -> tuple[Block, ...]:
+    """Blocks that wait until a lock has just these values, and give one to the other lock."""
+    return tuple(Block(lock, value, True, 1 - lock, 1) for value in values)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "fed", "seen"),
+    [
+        (exact(0, 1, 2, 3), exact(1, 1, 2), 3, True),
+        (exact(0, 1, 2, 2), exact(1, 1, 2), 3, False),  # the last value may have passed
+        (exact(0, 1, 2, 2), exact(1, 1, 2), 2, True),  # but nothing hangs on it without words
+        (exact(0, 1, 1, 3), (Block(1, 1, False, 0, 1),) * 3, 3, False),
+        ((Block(0, 1, False, 1, 1),) * 2, exact(1, 0, 2), 2, False),  # nobody waits for who waits for 0
+    ],
+)
+def test_exact_values_are_decided_if_who_gives_them_waits_for_who_waits(
+    first: tuple[Block, ...], second: tuple[Block, ...], fed: int, seen: bool
+) -> None:
+    small = Small((1, 0), (first, second), (fed, -1))
+    found = proof(built(small))
+    assert any("exactly" in reason for reason in found.reasons) is not seen, found
+    assert (len(ends(small)) == 1) is seen
+
+
 def test_a_lock_beyond_its_range_in_another_order_is_named() -> None:
     """70 units are given to a lock of which one is taken when all are there: later, they would not fit."""
     array = Array("npu1", 1)
@@ -200,6 +225,20 @@ def test_words_in_pieces_that_several_use_are_found_in_long_accesses() -> None:
     book.add(np.array(rows, np.int64))
     assert list(book.shared_outside()) == [(2, 3)]  # told apart by 16 words
     assert book.reads_for(3, 4) == 1
+
+
+def test_a_control_packet_may_act_after_what_begins_behind_it() -> None:
+    """A channel is given its task after a packet has given the lock a value, and nothing orders the two."""
+    barrier, value, start, takes = [9, 0, 0, 0], [5, 0, 1, 1], [8, 1, 0, 2], [3 | 1 << 32, 0, -1, 3]
+    book, tile = OrderBook(), MemoryTile()
+    tile.lock(1, "go")
+    book.add(np.array([barrier, value, barrier, start, takes], np.int64))
+    assert (book.packets.sets, book.packets.unknown, book.packets.pauses) == ({1}, 0, 0)
+    assert book.given == {0}
+    reasons = LockOrders(tile.engine, book, np.ones(64, np.int64)).reasons()
+    assert list(reasons) == ["a control packet gives lock 0 'go' a value while others use it"]
+    book.add(np.array([barrier, barrier, [9, PAUSE, 0, 4]], np.int64))
+    assert (book.packets.unknown, book.packets.pauses) == (1, 1)
 
 
 @pytest.mark.parametrize("seed", range(25))

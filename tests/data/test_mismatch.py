@@ -13,6 +13,7 @@ from hypothesis.extra.numpy import arrays
 
 from memtile import Array, MemoryTile, view
 from memtile.explain.checks import Check
+from memtile.explain.exchanged_outputs import with_exchanges
 from memtile.explain.limit import Lifted, Resource
 from memtile.explain.mismatch_causes import cause_of
 from memtile.explain.results import ChannelUse, CoreUse, Result, Status
@@ -94,6 +95,54 @@ def test_a_constant_that_is_added_is_named() -> None:
     found = cause_of((DATA % 7 * 5 + 2).astype(np.int32), (DATA % 7 * 5).astype(np.int32))
     assert found is not None
     assert found.text == "has each element 2 more than expected"
+
+
+BYTES = np.random.default_rng(3).integers(-128, 128, 96).astype(np.int8)
+SUMS = np.cumsum(DATA.reshape(4, 16), axis=0, dtype=np.int32).ravel()
+REALS = np.random.default_rng(3).standard_normal(64).astype(np.float32)
+
+
+@pytest.mark.parametrize(
+    ("got", "expected", "code", "text"),
+    [
+        (BYTES * np.int8(2), np.clip(BYTES * 2.0, -128, 127).astype(np.int8), "MT0411", "wraps round at the"),
+        (np.clip(BYTES * 2.0, -128, 127).astype(np.int8), BYTES * np.int8(2), "MT0411", "is saturated"),
+        ((DATA * 50).astype(np.int8).astype(np.int32), DATA * 50, "MT0411", "only the low 8 bits"),
+        (DATA * 99 >> 4, DATA * 99 + 8 >> 4, "MT0411", "is 1 less than expected in 32 of 64 elements, and"),
+        (SUMS, DATA, "MT0413", "in each block of 16 elements the sum of it and of the blocks before"),
+        (
+            REALS.astype("bfloat16").astype(np.float32),
+            REALS,
+            "MT0411",
+            "has each element rounded to bfloat16",
+        ),
+        (REALS.cumsum(dtype=np.float32), REALS, "MT0413", "in each block of 1 elements the sum"),
+    ],
+)
+def test_what_a_core_does_with_numbers_is_named(
+    got: np.ndarray, expected: np.ndarray, code: str, text: str
+) -> None:
+    cause = cause_of(got, expected)
+    assert cause is not None
+    assert (cause.code, text in cause.text) == (code, True), cause.text
+
+
+def test_parts_of_elements_that_are_computed_alone() -> None:
+    words = np.random.default_rng(4).integers(-9000, 9000, 64).astype(np.int16)
+    cause = cause_of((words.view(np.int8) * np.int8(2)).view(np.int16), words * np.int16(2))
+    assert cause is not None
+    assert cause.fix == "Take the elements as 16 bits wide: the core computes with parts of 8 bits."
+
+
+def test_outputs_that_are_exchanged_name_each_other() -> None:
+    one, other = Check.compare("c", DATA, DATA + 3), Check.compare("d", DATA + 3, DATA)
+    first, second = with_exchanges([one, other], [(DATA, DATA + 3), (DATA + 3, DATA)])
+    assert first.cause is not None
+    assert first.cause.text == "has what was expected of d, and the other way round"
+    assert second.cause is not None
+    (alone, _) = with_exchanges([one, Check.compare("d", DATA, DATA)], [(DATA, DATA + 3), (DATA, DATA)])
+    assert alone.cause is not None
+    assert alone.cause.fix == "Let what goes to d not come here: look at the transfers of the host."
 
 
 def test_two_buffers_of_one_name_have_writers_of_their_own() -> None:
@@ -191,7 +240,7 @@ def test_who_writes_an_array_and_which_core_makes_its_words() -> None:
     (finding,) = array.run().findings
     assert finding.message == (
         "back has each element 2/3 times as large as expected. "
-        "interface(0,0) S2MM 0 writes 16 words with BD 0, made by core (0, 2) (kernel 'kernel')."
+        "interface(0,0) S2MM 0 'go' writes 16 words with BD 0, made by core (0, 2) (kernel 'kernel')."
     )
 
 

@@ -50,6 +50,7 @@ def test_of_two_tasks_of_a_host_the_second_waits_for_the_first() -> None:
     finding = first(overwritten_input())
     assert finding.message.startswith(f"{writes} writes words 0 to 63 of external buffer 'outside'")
     assert finding.fix == f"Have the host wait for the end of {reads} before it starts {writes}."
+    assert len({side.place.rpartition(":")[2] for side in finding.sides}) == 2  # lines of the sequence
     assert overwritten_input(waits=True).run(check=True).good
 
 

@@ -10,14 +10,16 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from memtile.check.check import refused
 from memtile.cli.main import app
-from memtile.errors import InputFileError
+from memtile.errors import InputFileError, MemtileError
 from memtile.explain.findings import Change, Finding, Repair, Severity
 from memtile.explain.repairs import FAILED, Candidate, Trial, search, with_repair
 from memtile.importers.design import load
 from memtile.importers.mlir.repairs.candidates import candidates
 from memtile.importers.mlir.repairs.text_edits import applied, applied_to_file
 from memtile.importers.mlir.token_packets import Text
+from memtile.importers.python.candidates import python_candidates
 
 CORPUS = Path(__file__).parents[1] / "corpus"
 WORDS = np.arange(64, dtype=np.int32)
@@ -32,6 +34,25 @@ def trying(*candidates: Candidate, trials: dict[str, Trial], **more: object) -> 
         **more,  # type: ignore[arg-type]
     )
     return [each.says for each in found.repairs]
+
+
+BROADCAST = """module { aie.device(npu1_1col) {
+%mem = aie.tile(0, 1)
+%box = aie.buffer(%mem) : memref<16xi32>
+%free = aie.lock(%mem, 0) {init = 1 : i32}
+%full = aie.lock(%mem, 1) {init = 0 : i32}
+aie.memtile_dma(%mem) {
+%0 = aie.dma_start(S2MM, 0, ^write, ^end)
+^write:
+aie.use_lock(%free, AcquireGreaterEqual, 2)
+aie.dma_bd(%box : memref<16xi32>, 0, 16)
+aie.use_lock(%full, Release, 2)
+aie.next_bd ^write
+^end:
+aie.end
+} } }
+"""
+"""A block that two readers are to get: its writer takes two units of free, and there is one."""
 
 
 def test_the_likeliest_repair_comes_first_and_what_leaves_words_out_last() -> None:
@@ -129,6 +150,38 @@ def test_a_repair_makes_a_broken_text_do_what_the_fine_one_does(name: str) -> No
     assert all(np.array_equal(fixed.arrays[each], fine.arrays[each]) for each in fine.arrays)
 
 
+REFUSED = {
+    "ends": ("@in(%shim, {%core}", "@in(%core, {%shim}"),
+    "size of objects": ("@in(%shim, {%core}, 2 : i32) : !aie.objectfifo<memref<16x",
+                        "@in(%shim, {%core}, 2 : i32) : !aie.objectfifo<memref<8x"),
+    "type of objects": ("@out(%core, {%shim}, 2 : i32) : !aie.objectfifo<memref<16xi32>",
+                        "@out(%core, {%shim}, 2 : i32) : !aie.objectfifo<memref<16xi16>"),
+    "count of a release": ("release @in(Consume, 1)", "release @in(Consume, 2)"),
+    "end of a release": ("release @out(Produce, 1)", "release @out(Consume, 1)"),
+    "another FIFO": ("release @in(Consume, 1)", "release @out(Consume, 1)"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mistake", REFUSED)
+def test_a_text_that_is_refused_is_repaired(mistake: str) -> None:
+    """The first change with which it is read is the one that was made, and it is what is refused."""
+    fine = (CORPUS / "core-keeps-the-output-fine.mlir").read_text()
+    text = Text("d.mlir", fine.replace(*REFUSED[mistake], 1))
+    with pytest.raises(MemtileError) as error:
+        load(text)
+    made = iter(candidates(text, [*refused("d.mlir", error.value)]))
+    assert applied(text, next(each for each in made if is_read(text, each)).changes) == fine
+
+
+def is_read(text: Text, candidate: Candidate) -> bool:
+    """Whether a text is not refused with a candidate."""
+    try:
+        load(Text("d.mlir", applied(text, candidate.changes)))
+    except MemtileError:
+        return False
+    return True
+
+
 def test_a_good_design_has_no_repairs() -> None:
     assert load(CORPUS / "release-missing-fine.mlir").repairs(WORDS).runs == 0
 
@@ -164,6 +217,18 @@ def test_check_shows_the_difference_and_writes_it_when_asked(broken: Path) -> No
     assert broken.read_text() == text.replace(
         f"{line}      aie.next_bd ^read", f"{line}{put}      aie.next_bd ^read"
     )
+
+
+def test_a_text_that_is_refused_is_written_anew_and_editors_get_the_change(tmp_path: Path) -> None:
+    fine = (CORPUS / "core-keeps-the-output-fine.mlir").read_text()
+    file = tmp_path / "refused.mlir"
+    file.write_text(fine.replace(*REFUSED["end of a release"]))
+    code, shown = memtile("check", "--fix", "--dry-run", "--sarif", str(file))
+    (found,) = json.loads(shown)["runs"][0]["results"]
+    (change,) = found["fixes"][0]["artifactChanges"][0]["replacements"]
+    assert (code, change["insertedContent"]["text"]) == (1, "Produce")
+    assert memtile("check", "--fix", str(file))[0] == 0
+    assert file.read_text() == fine
 
 
 def test_run_says_the_repair_below_the_finding(broken: Path) -> None:
@@ -209,6 +274,28 @@ def test_a_constant_that_others_use_is_left_alone() -> None:
     made = [each for each in candidates(text, ()) if each.kind == "bound"]
     assert made
     assert all("arith.constant 3" not in change.old for each in made for change in each.changes)
+
+
+def test_a_lock_begins_with_what_its_buffer_counts() -> None:
+    text = Text("d.mlir", BROADCAST)
+    first = next(each for each in candidates(text, ()) if each.kind == "lock_value")
+    assert first.says == "begin with lock free at 2 instead of 1"
+
+
+def test_two_flows_of_one_id_are_the_last_that_is_meant() -> None:
+    flows = [f"aie.packet_flow({n}) {{ }}\n" for n in (1, 2)]
+    sent = [f"aie.dma_bd_packet(0, {n})\n" for n in (1, 1)]
+    found = [
+        each for each in candidates(Text("d.mlir", "".join([*flows, *sent])), ()) if each.kind == "packet_id"
+    ]
+    assert found[0].says == "line 4: packet id 2 instead of 1"
+    assert found[-1].says == "line 2: packet id 1 instead of 2"
+
+
+def test_the_sizes_of_the_arrays_of_a_host_are_no_mistake() -> None:
+    source = "N = 16\nTURNS = 3\nfor _ in range(TURNS):\n    array.external('x', np.zeros(4 * N))\n"
+    made = {each.says.partition(":")[0] for each in python_candidates(source, "d.py", ())}
+    assert made == {"line 2, TURNS"}
 
 
 def test_a_missing_release_is_put_behind_the_last_use_of_what_was_acquired() -> None:

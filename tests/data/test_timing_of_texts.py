@@ -5,7 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from memtile.arch.packets import PacketOperation, control_header
+from memtile.check.check import check
+from memtile.check.checked_program import of_mlir
 from memtile.explain.orders.proof import Proof
+from memtile.importers.design import load_still
+from memtile.importers.mlir.token_packets import Text
 from support.mlir.mlir_designs import FLOWS, NUMBERS, WAIT, copied, device, host, loaded
 
 LOCKS = """
@@ -223,3 +228,85 @@ def test_packets_that_meet_are_decided_if_their_receivers_are_ready(room: int, p
         assert any("packets come first" in reason for reason in found.of_words)
     else:
         assert any("meet at arbiter" in reason for reason in found.reasons)
+
+
+_CONTROL = """
+%go = aie.lock(%c, 5) {{init = {began} : i32}}
+aie.packet_flow(1) {{
+  aie.packet_source<%s, DMA : 0>
+  aie.packet_dest<%c, TileControl : 0>
+}}
+aie.core(%c) {{
+  aie.use_lock(%go, AcquireGreaterEqual, 1)
+  aie.use_lock(%done, Release, 1)
+  aie.end
+}}
+"""
+_LOCK_5, _BD_5 = 0x1F050, 0x1D0A0
+_PACKET = copied("in", "a", 0, "[0, 0, 0, 0][1, 1, 1, 2][0, 0, 0, 1], packet = <pkt_id = 1, pkt_type = 0>")
+
+
+def controlled(began: int, address: int, *after: str) -> Proof:
+    """The core waits for a lock to which a control packet gives a value, and lets a block go to the host."""
+    locks = LOCKS.replace("aie.flow(%s, DMA : 0, %c, DMA : 0)", "")
+    design = loaded(
+        device(locks, FLOWS, DMAS, _CONTROL.format(began=began), host(BOTH[1], _PACKET, WAIT, *after))
+    )
+    words = NUMBERS.copy()
+    words[:2] = np.array([control_header(PacketOperation.WRITE, address), 1], np.uint32).view(np.int32)
+    found: Proof | None = design.run(
+        words, np.zeros_like(words), check=True, max_cycles=100_000
+    ).result.proved
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    ("began", "address", "reason"),
+    [
+        (0, _LOCK_5, ""),
+        (1, _LOCK_5, "a control packet gives lock 5 'go' of tile (0, 2) a value while others use it"),
+        (1, _BD_5, "control packets use registers other than those of locks"),
+    ],
+)
+def test_a_value_of_a_control_packet_is_a_release_of_a_lock_that_is_0(
+    began: int, address: int, reason: str
+) -> None:
+    found = controlled(began, address)
+    assert found.ends == "finishes"
+    assert found.reasons == ((reason,) if reason else ())
+    assert found.ends_proved is any("control packets" in each for each in found.of_words)
+
+
+def test_what_a_control_packet_does_says_nothing_of_what_came_before() -> None:
+    """No token of the packet's task comes, and the core could have gone on without it."""
+    found = controlled(0, _LOCK_5, _PACKET)
+    assert "BD 0 is written while a task of interface(0,0) MM2S 0 'in' may still use it" in found.reasons
+
+
+_TWO = """
+aie.mem(%c) {{
+  %0 = aie.dma_start(S2MM, 0, ^in, ^next)
+^in:
+  aie.dma_bd(%x : memref<64xi32>, 0, 64)
+  aie.use_lock(%full, Release, {given})
+  aie.next_bd ^end
+^next:
+  %1 = aie.dma_start(MM2S, 0, ^out, ^end)
+^out:
+  aie.use_lock(%full, Acquire, 1)
+  aie.dma_bd(%y : memref<64xi32>, 0, 64)
+  aie.next_bd ^end
+^end:
+  aie.end
+}}
+"""
+
+
+@pytest.mark.parametrize(("given", "proved"), [(1, True), (2, False)])
+def test_a_check_proves_nothing_of_a_wait_for_a_value_that_it_let_go_on(given: int, proved: bool) -> None:
+    """The lock comes from 0 to 2 at once: the abstract run goes on as if it had been 1 in between."""
+    text = device(LOCKS, FLOWS, _TWO.format(given=given), host(*BOTH, WAIT))
+    result = check("d.mlir", lambda: of_mlir(load_still(Text("d.mlir", text))))
+    assert result.proved is not None
+    assert result.proved.ends_proved is proved, result.proved

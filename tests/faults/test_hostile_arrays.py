@@ -22,7 +22,7 @@ from support.mutated import mutated_arrays
 from support.mutated.mutated_arrays import HEADER, HOSTILE, Members, members_of, packed, saved_bases
 from support.mutated.mutated_runs import BAD, run_all
 
-MANY = 150
+MANY = 60
 
 
 @pytest.fixture(scope="module")

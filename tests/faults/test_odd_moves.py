@@ -43,6 +43,11 @@ def runs(*offsets: int, size: int = 16, elements: int = 64, loose: bool = False)
     return [replace(made, number=n, offset=each) for n, each in enumerate(offsets)]
 
 
+def test_a_move_of_nothing_is_left_out() -> None:
+    assert said([replace(ROWS, sizes=(0,), strides=(1,))]) == []
+    assert said([*columns(), replace(ROWS, number=4, length=0)]) == said(columns())
+
+
 def said(moves: Sequence[Move]) -> list[tuple[str, str]]:
     return [(each.code, each.fix) for each in move_findings(moves)]
 
@@ -332,3 +337,17 @@ def test_a_check_names_the_core_that_has_no_program() -> None:
     assert found.fix.startswith(
         "Give core (0, 2) a program that releases it, or lock 0 'full' of tile (0, 2)"
     )
+
+
+def test_a_check_says_how_much_of_an_array_is_sent_where_more_is_waited_for() -> None:
+    (found,) = checked(written(rows=2))
+    assert found.message.endswith("interface(0,0) MM2S 0 'in' has sent 32 of the 64 elements of argument 0.")
+    assert (found.code, found.severity) == ("MT0108", Severity.ERROR)
+    assert found.fix == "Send all 64 elements."
+
+
+def test_what_follows_from_a_chain_is_left_out_of_a_run_that_hangs_with_races() -> None:
+    stays, race = Finding("MT0124", Severity.WARNING, "stays"), Finding("MT0201", Severity.ERROR, "race")
+    waits = Finding("MT0309", Severity.ERROR, "waits")
+    found = Oddities((), (stays,)).before((race, waits), finished=False)
+    assert found == (replace(stays, severity=Severity.ERROR), race)

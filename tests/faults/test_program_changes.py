@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -11,14 +10,14 @@ import pytest
 
 from memtile.errors import InputFileError
 from memtile.explain.findings import Change, Repair
-from memtile.explain.repairs import Candidate, Tried
+from memtile.explain.repairs import Tried
 from memtile.explain.results import Result, Status
 from memtile.importers.mlir.repairs.text_edits import applied
 from memtile.importers.mlir.token_packets import Text
 from memtile.importers.python.program_changes import ProgramChanges
 from memtile.importers.python.program_repairs import ProgramRepairs
-from memtile.importers.text_repairs import TextRepairs
-from memtile.iron.program_file import is_program, run, source_instead
+from memtile.importers.repairs import Repairs
+from memtile.iron.program_file import run, source_instead
 
 _PROGRAM = """DEPTH = 3
 SIZE = 5
@@ -98,11 +97,10 @@ class _Printed:
     """What tries repairs of a text, with an answer for each question."""
 
     text: Text = _PRINTED
-    usable: Callable[[Candidate], bool] = lambda _: True
-    found: Any = field(default_factory=tuple)
+    candidates: Any = None
 
     def repairs(self) -> Tried:
-        return Tried(tuple(each for each in self.found if self.usable(Candidate("", "", each.changes))), 3)
+        return Tried(tuple(self.candidates(self.text, ())), 3)
 
 
 def _search(*repairs: Repair, good: str = "") -> tuple[Tried, str]:
@@ -115,7 +113,7 @@ def _search(*repairs: Repair, good: str = "") -> tuple[Tried, str]:
         )
         return cast(Result, state), True
 
-    printed = cast(TextRepairs, _Printed(found=repairs))
+    printed = cast(Repairs, _Printed(candidates=lambda *_: repairs))
     before = cast(Result, SimpleNamespace(good=False, findings=()))
     return ProgramRepairs(printed, Text("p.py", _PROGRAM), once).search(
         lambda each: cast(Any, each).repairs(), before
@@ -152,4 +150,3 @@ def test_a_program_runs_from_another_source_for_a_while(
         run(str(file), [])
     run(str(file), [])
     assert capsys.readouterr().out == "new\nold\n"
-    assert is_program(file)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -13,7 +13,10 @@ from memtile import Array, MemoryTile, check_design, view
 from memtile.bd import Descriptor, Packet, encode
 from memtile.check.check import check
 from memtile.check.checked_program import of_mlir
+from memtile.explain.deadlock.planned_words import PlannedWords
+from memtile.explain.deadlock.word_balance import WordBalance
 from memtile.explain.findings import Finding, Severity
+from memtile.explain.race_findings import NamedArea
 from memtile.importers.design import load_still
 
 
@@ -189,3 +192,40 @@ def test_a_ring_whose_stream_begins_where_nothing_sends_is_seen_before_a_run(tmp
     port = "master port NORTH1 of tile (0, 1)"
     says = f"compute(0,2) S2MM 0 has a task, and its stream comes from {port}, to which nothing sends."
     assert (finding.code, finding.severity, finding.message) == ("MT0109", Severity.WARNING, says)
+
+
+def balance(lengths: Mapping[str, Sequence[int]], words: int = 16) -> WordBalance:
+    """Of channels by row, direction and number, as ``1 w0``: BDs one behind the other in a buffer."""
+    array = Array("npu1", columns=1)
+    present, areas = [], []
+    for name, many in lengths.items():
+        tile = array.memory_tile(0) if name[0] == "1" else array.compute_tile(0, int(name[0]))
+        channel = (tile.s2mm if name[2] == "w" else tile.mm2s)[int(name[3])]
+        kind: Literal["memory", "compute"] = "memory" if name[0] == "1" else "compute"
+        base = 1 << 17 if name[0] == "1" else 0  # own words in the window of a memory tile
+        areas.append(NamedArea("b", tile.index, 0, 4 * words))
+        for n, length in enumerate(many):
+            at = base + sum(many[:n]) + words // 2 * int(name[3])
+            present.append((channel.index, n, Descriptor(kind, length, address=at), ""))
+    return WordBalance(PlannedWords(array.engine, present), areas)
+
+
+def off(found: WordBalance) -> list[tuple[int, int, int]]:
+    return [(each.bd.length, each.length, each.sure) for each in found.off]
+
+
+def test_a_buffer_that_several_fill_and_one_empties() -> None:
+    fill = {"1 w0": [8], "1 w1": [8]}
+    assert not off(balance({**fill, "1 r0": [16]}))
+    short = balance({**fill, "1 r0": [8]})
+    assert off(short) == [(8, 16, 2)]
+    assert not short.receives(short.off[0].bd.ch)  # the second half is in the same buffer
+
+
+def test_other_tiles_that_work_alike_say_how_long_a_descriptor_is() -> None:
+    alike = {f"{row} r0": [16] for row in (3, 4, 5)}
+    assert not off(balance({"2 r0": [16], **alike}))
+    (found,) = balance({"2 r0": [8], **alike}).off
+    assert (found.bd.length, found.length, found.sure) == (8, 16, 3)
+    assert found.reasons[-1].text == "compute(0,3) MM2S 0 and 2 more move 16 there"
+    assert off(balance({"2 r0": [8], "3 r0": [16]})) == [(8, 16, 2)]  # one other tile says nothing

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from memtile.jit import bundled_engine, decorators, entries, native, parts
+from memtile.jit import bitcode, bundled_engine, decorators, entries, native, parts
 from memtile.jit.decorators import ENABLED
 from memtile.jit.entries import CompiledEntry
 from memtile.jit.structs import Struct, dereference, place_of
@@ -57,14 +57,14 @@ def _nothing_anywhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterat
 
 @pytest.fixture
 def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Names of what is compiled."""
-    names, former = [], parts.machine_code
+    """Names of what Numba translates."""
+    names, former = [], parts.bitcode_of
 
     def noted(function: Any, numbers: int) -> tuple[str, bytes] | None:
         names.append(function.__name__)
         return former(function, numbers)
 
-    monkeypatch.setattr(parts, "machine_code", noted)
+    monkeypatch.setattr(parts, "bitcode_of", noted)
     return names
 
 
@@ -121,7 +121,7 @@ def test_what_is_refused_is_compiled_and_the_notice_says_why(
 
 def test_what_fits_is_taken() -> None:
     code = carry(any_code(), needs=sorted(bundled_engine.here()[1])[:3])
-    assert entry().in_package() == bundled_engine.BundledEngine(code, "")
+    assert entry().in_package() == bundled_engine.BundledEngine(code, None, "")
     assert entry().kept() == code
 
 
@@ -138,7 +138,7 @@ def test_what_fits_is_taken() -> None:
 )
 def test_what_does_not_fit_is_refused(changed: dict[str, Any], says: str) -> None:
     carry(any_code(), **changed)
-    assert entry().in_package() == bundled_engine.BundledEngine(None, says)
+    assert entry().in_package() == bundled_engine.BundledEngine(None, None, says)
     assert entry().kept() is None
 
 
@@ -146,11 +146,11 @@ def test_what_does_not_fit_is_refused(changed: dict[str, Any], says: str) -> Non
 def test_a_damaged_file_is_refused(damage: bytes) -> None:
     carry(any_code())
     bundled_engine.path_of("doubled").write_bytes(damage)
-    assert entry().in_package() == bundled_engine.BundledEngine(None, "is damaged")
+    assert entry().in_package() == bundled_engine.BundledEngine(None, None, "is damaged")
 
 
 def test_a_package_that_carries_nothing_says_nothing() -> None:
-    assert entry().in_package() == bundled_engine.BundledEngine(None, "")
+    assert entry().in_package() == bundled_engine.BundledEngine(None, None, "")
     assert decorators._notice(entry()).endswith("kept for the next time) ...")
 
 
@@ -166,6 +166,73 @@ def test_who_wants_an_own_engine_gets_one(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(bundled_engine, "WANTED", False)
     bundled_engine.found.cache_clear()
     assert entry().kept() is None
+
+
+def carry_bitcode(**changed: Any) -> native.MachineCode:
+    """Have the package carry real bitcode, with changes in what it says of it."""
+    code = entry().bitcode()
+    assert code is not None
+    head, _, content = bundled_engine.bitcode_content(code, ()).partition(b"\n")
+    bundled_engine.FOLDER.mkdir(exist_ok=True)
+    bundled_engine.bitcode_path("doubled").write_bytes(
+        json.dumps({**json.loads(head), **changed}).encode() + b"\n" + content
+    )
+    bundled_engine.found.cache_clear()
+    return code
+
+
+@compiles
+def test_machine_code_is_made_of_bitcode_without_numba_and_kept(
+    compiled: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = carry_bitcode()
+    assert entry().in_package() == bundled_engine.BundledEngine(None, code, "")
+    compiled.clear()
+    with decorators.compiling(decorators.to_stderr, (), wanted := entry()):
+        assert answer(wanted) == 6
+    assert compiled == []
+    assert "compiling the engine for this processor" in capsys.readouterr().err
+    assert entry().in_cache() is not None
+    with decorators.compiling(decorators.to_stderr, (), entry()):
+        assert answer(entry()) == 6
+    assert capsys.readouterr().err == ""
+
+
+@compiles
+def test_bitcode_is_taken_where_machine_code_does_not_fit(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    carry_real(monkeypatch, tmp_path, needs=["hyperdrive"])
+    code = carry_bitcode()
+    assert entry().in_package() == bundled_engine.BundledEngine(None, code, "")
+
+
+@compiles
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ({"sources": "0123456789abcdef"}, "is of other sources"),
+        ({"llvm": 999}, f"needs LLVM 999, llvmlite here has {bitcode.llvm_version()}"),
+        ({"llvm": "new"}, "is damaged"),
+        ({"sha256": "0" * 64}, "is damaged"),
+    ],
+)
+def test_bitcode_that_does_not_fit_is_refused(
+    changed: dict[str, Any], says: str, compiled: list[str]
+) -> None:
+    carry_bitcode(**changed)
+    compiled.clear()
+    assert entry().in_package() == bundled_engine.BundledEngine(None, None, says)
+    assert answer(entry()) == 6
+    assert compiled == ["doubled"]
+
+
+@compiles
+def test_processors_without_64_bits_get_no_bitcode(monkeypatch: pytest.MonkeyPatch) -> None:
+    carry_bitcode()
+    monkeypatch.setattr(bundled_engine, "fits_here", lambda: False)
+    bundled_engine.found.cache_clear()
+    assert entry().in_package().refused == "is for processors with 64-bit addresses"
 
 
 @pytest.mark.parametrize(

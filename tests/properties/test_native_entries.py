@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from ctypes import c_int64
 from pathlib import Path
+from types import SimpleNamespace
 from typing import NamedTuple
+from weakref import ref
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
-from memtile.jit import entries, native, parts
+from memtile.jit import bitcode, entries, native, parts
 from memtile.jit.decorators import ENABLED, jit
 from memtile.jit.entries import CompiledEntry
+from memtile.jit.linking import PartLibrary
+from memtile.jit.progress import PROGRESS
 from memtile.jit.structs import Struct, dereference, place_of
 from memtile.testing.rig import Rig
 
@@ -85,15 +90,18 @@ def test_both_ways_of_calling_give_the_same(by_numba: bool, tmp_path: Path) -> N
 def test_a_numba_that_does_not_hand_its_code_over_calls_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(parts, "machine_code", lambda *_: None)
+    monkeypatch.setattr(parts, "bitcode_of", lambda *_: None)
     assert done_by(entry()) == EXPECTED
     assert list(tmp_path.glob("*.object")) == []
 
 
 def test_code_that_needs_numba_to_run_is_not_handed_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert parts.machine_code(exchange, 4) is not None
-    monkeypatch.setattr(parts, "_FOREIGN", ("",))  # any name that is not its own
-    assert parts.machine_code(quotient, 1) is None
+    for function, numbers, fits in ((exchange, 4, True), (quotient, 1, False)):
+        made = parts.bitcode_of(function, numbers)
+        assert made is not None
+        if not fits:
+            monkeypatch.setattr(bitcode, "_FOREIGN", ("",))  # any name that is not its own
+        assert (bitcode.object_file(made[1], bitcode.this_processor()) is not None) == fits
 
 
 def quotient(number: int) -> int:
@@ -101,13 +109,13 @@ def quotient(number: int) -> int:
 
 
 def count_compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    compiled, former = [], parts.machine_code
+    compiled, former = [], parts.bitcode_of
 
     def noted(function: object, numbers: int) -> tuple[str, bytes] | None:
         compiled.append("once")
         return former(function, numbers)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(parts, "machine_code", noted)
+    monkeypatch.setattr(parts, "bitcode_of", noted)
     return compiled
 
 
@@ -171,6 +179,29 @@ def test_threads_get_their_own_results() -> None:
 
     with ThreadPoolExecutor(4) as pool:
         assert all(pool.map(work, range(0, 1 << 40, 1 << 37)))
+
+
+class Ring:
+    """Something that only a search for garbage finds."""
+
+    def __init__(self) -> None:
+        self.itself = self
+
+
+@pytest.mark.parametrize(("parts_before", "stays"), [(99, False), (100, True)])
+def test_garbage_is_looked_for_after_some_parts(
+    parts_before: int, stays: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(PROGRESS, "translated", parts_before)
+    gc.collect()
+    gc.disable()
+    try:
+        left = ref(Ring())
+        PartLibrary.finalize(SimpleNamespace())  # type: ignore[arg-type]
+        assert (left() is not None) == stays
+    finally:
+        gc.enable()
+        gc.unfreeze()
 
 
 @pytest.mark.slow

@@ -104,10 +104,13 @@ def lifted(resource: Resource, cycles: int | None, name: str = "a") -> Lifted:
 
 
 def test_what_the_work_waits_for_comes_before_the_work() -> None:
-    waits, work = lifted(Resource.BANKS, 800), lifted(Resource.CORES, 500)
+    waits, work = lifted(Resource.BANKS, 900), lifted(Resource.CORES, 500)
     assert limit_of(1000, [work, waits], "core (0, 2)", 0.8, computes=True).resource == Resource.BANKS
-    more = replace(work, cycles=490)
-    assert limit_of(1000, [more, waits], "core (0, 2)", 0.8, computes=True).resource == Resource.CORES
+    less = replace(waits, cycles=901)
+    assert limit_of(1000, [work, less], "core (0, 2)", 0.8, computes=True).resource == Resource.CORES
+    moves = lifted(Resource.CHANNELS, 500)
+    assert limit_of(1000, [moves, less], "a", 0.6, computes=False).resource == Resource.CHANNELS
+    assert limit_of(1000, [moves, less], "a", 0.5, computes=False).resource == Resource.BANKS
     busy = limit_of(1000, [work, lifted(Resource.BANKS, 960)], "core (0, 2)", 0.9, computes=True)
     assert (busy.resource, busy.name) == (Resource.CORES, "core (0, 2)")
     start = [lifted(Resource.START, 500), waits]
@@ -122,7 +125,8 @@ def test_what_the_work_waits_for_comes_before_the_work() -> None:
 def test_of_runs_that_save_the_same_the_most_special_one_is_chosen() -> None:
     everywhere, alone = lifted(Resource.BUFFERS, 500, "a and b"), lifted(Resource.BUFFERS, 510, "b")
     assert best_of([everywhere, alone], 1000) == alone
-    assert best_of([everywhere, replace(alone, cycles=560)], 1000) == everywhere
+    assert best_of([everywhere, less := replace(alone, cycles=620)], 1000) == less
+    assert best_of([everywhere, replace(alone, cycles=640)], 1000) == everywhere
     assert best_of([lifted(Resource.BUFFERS, None)], 1000) is None
 
 

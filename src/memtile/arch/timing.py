@@ -16,7 +16,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from enum import Enum, IntFlag, auto
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any, SupportsIndex
 
 from memtile.arch.boards import ASSUMED, BOARDS, OF_OTHERS, SPREAD, board
@@ -399,7 +399,7 @@ class Timing:
         problems = []
         for f in fields(self):
             value, low, high = getattr(self, f.name), f.metadata["low"], f.metadata["high"]
-            whole = isinstance(value, SupportsIndex) and not isinstance(value, bool)
+            whole = type(value) is int or (isinstance(value, SupportsIndex) and not isinstance(value, bool))
             if whole and low <= value <= high:
                 continue
             problems.append(
@@ -416,12 +416,12 @@ class Timing:
         raise_if(problems, DesignError)
 
 
-def sets() -> dict[str, Mapping[str, int]]:
+@cache
+def sets() -> Mapping[str, Mapping[str, int]]:
     """What ``--timing NAME`` chooses, by name: of each board all constants that differ on any."""
     names = dict.fromkeys(name for measured in BOARDS.values() for name in measured)
-    return {
-        each: {name: getattr(Timing.of_board(each), name) for name in names} for each in (*BOARDS, ASSUMED)
-    }
+    made = {each: Timing.of_board(each) for each in (*BOARDS, ASSUMED)}
+    return {each: {name: getattr(timing, name) for name in names} for each, timing in made.items()}
 
 
 @lru_cache

@@ -23,10 +23,10 @@ from memtile.errors import MemtileError
 from memtile.explain.depths import Hang, depth_findings, doubtful_depths
 from memtile.explain.finding_places import file_place, in_order
 from memtile.explain.findings import CONNECTIONS, OF_WAITS, Finding, Severity, Side
-from memtile.explain.imbalance import UNFIT, Imbalance, with_imbalances
+from memtile.explain.imbalance import Imbalance, with_imbalances
 from memtile.explain.lock_waits import lock_text
 from memtile.explain.lost_results import lost_findings
-from memtile.explain.oddities import ITSELF, instead_of_waits
+from memtile.explain.oddities import ITSELF, UNSTARTED, comes_of_chains, instead_of_waits
 from memtile.explain.orders.proof import Proof
 from memtile.importers.kernels.lock_balance import imbalances
 from memtile.importers.kernels.released_objects import released_findings
@@ -94,6 +94,9 @@ def check(name: str, make: Callable[[], Subject]) -> CheckResult:
         found, proved = list(with_links(linked, findings)), None
     else:
         found, proved = _with_hangs(subject, findings, make)
+    odd = [each for each in found if each.code in (ITSELF, UNSTARTED)]
+    if odd:
+        found = [*instead_of_waits(odd, [each for each in found if each not in odd])]
     if not any(each.severity is Severity.ERROR for each in found):
         found += overflow_findings(subject, make)
     found += subject.conditions()
@@ -109,9 +112,12 @@ def _with_hangs(
     confirms is an error.
     """
     facts = [each for made in subject.made for found in imbalances(made).values() for each in found]
-    if any(each.code == ITSELF for each in findings):
-        facts = [each for each in facts if each.finding.code != UNFIT]
-    findings = [each for each in findings if not _comes_of(each, facts, subject)]
+    facts = [each for each in facts if not comes_of_chains(each.finding, findings)]
+    findings = [
+        each
+        for each in findings
+        if not _comes_of(each, facts, subject) and not comes_of_chains(each, findings)
+    ]
     named = any(each.code in _HANGS and each.severity is Severity.ERROR for each in findings)
     if named and not facts:
         return list(findings), None
@@ -137,10 +143,6 @@ def _with_hangs(
     near = () if hang.findings or undecided else _needed_depths(subject.engine, make)
     if proved is not None and near:
         proved = proved.doubted(*(f"finding {finding.code}" for finding in near))
-    odd = [each for each in raised if each.code == ITSELF]
-    if odd:
-        raised = [each for each in raised if each not in odd]
-        return [*instead_of_waits(odd, [*raised, *beyond]), *near], proved
     return [*raised, *beyond, *near], proved
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
 from memtile.arch.tiles import S2MM
 from memtile.check.checked_program import Subject
 from memtile.explain.findings import Finding, Severity, Side
-from memtile.explain.moves import Move
 from memtile.explain.names import called
 from memtile.explain.stream_waits import stream_waits, traced_channels
 from memtile.model.state.causes import Phase
@@ -26,7 +25,7 @@ def left_findings(subject: Subject) -> Iterator[Finding]:
     ended = set(np.flatnonzero(idle).tolist()) - set(traced_channels(engine))
     words = stream_waits(engine) if ended else None
     for ch in sorted(ended):
-        part = _part(called(engine, ch), subject.moves)
+        part = part_moved(subject, ch)
         if words is None or part is None or not words.count(engine, ch):
             continue
         taken, whole, memory = part
@@ -40,12 +39,16 @@ def left_findings(subject: Subject) -> Iterator[Finding]:
         yield Finding("MT0323", Severity.WARNING, message, (side,), fix=f"Receive all {whole} elements.")
 
 
-def _part(who: str, moves: Sequence[Move]) -> tuple[int, int, str] | None:
-    """What a channel takes of its array, of how many elements, and the name; None if it is not a part."""
-    own = [move for move in moves if move.who == who and move.writes]
-    memories = {move.key: move for move in own}
-    if len(memories) != 1:
+def part_moved(subject: Subject, ch: int) -> tuple[int, int, str] | None:
+    """What a channel moves of its array, of how many elements, and the name; None if it is not a part.
+
+    Args:
+        subject: the design.
+        ch: model index of the channel.
+    """
+    who = called(subject.engine, ch)
+    own = [move for move in subject.moves if move.who == who]
+    if len({(move.key, move.writes) for move in own}) != 1:
         return None
-    ((_, first),) = memories.items()
-    taken = sum(move.count for move in own)
+    taken, first = sum(move.count for move in own), own[0]
     return (taken, first.elements, first.memory) if taken < first.elements else None

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +21,7 @@ from memtile.bd.descriptor import NO_ITERATION
 from memtile.check.checked_program import Subject
 from memtile.check.core_turns import CoreText, Turn, UndecidedError
 from memtile.check.every_timing import proof
-from memtile.check.left_words import left_findings
+from memtile.check.left_words import left_findings, part_moved
 from memtile.check.streams import OpenStreams, balance_of
 from memtile.check.task_list import GivenTask, HostStep, StaticBd, kind_of
 from memtile.errors import MemtileError
@@ -31,7 +31,7 @@ from memtile.explain.deadlock.find import Hang, Open, hang, id_of
 from memtile.explain.deadlock.graph import PartyKind, Via
 from memtile.explain.deadlock.switch_waits import Party
 from memtile.explain.findings import Finding, Severity
-from memtile.explain.lock_waits import owner
+from memtile.explain.lock_waits import lock_name, owner
 from memtile.explain.names import called, core_name
 from memtile.explain.orders.proof import FINISHES, STUCK, Proof
 from memtile.importers.kernels.core_locks import released_by_core
@@ -153,6 +153,7 @@ class Play:
         quiet: whether nothing can move any more; else the abstract run was too long.
         dropped: by channel the push that its full queue was the first to drop.
         reasons: why it may wait in some run although it goes on here, a line each.
+        let_go: what is not known of those that were let go on, a line each.
         watch: what it did that another order could change.
     """
 
@@ -161,6 +162,7 @@ class Play:
         self.quiet = False
         self.dropped: dict[int, HostStep] = {}
         self.reasons: dict[str, None] = {}
+        self.let_go: dict[str, None] = {}
         self._left = MOST_CYCLES
         self._at: dict[int, int] = {}  # steps that each host has done
         self._pushed: dict[int, list[GivenTask]] = {}
@@ -378,11 +380,14 @@ class Play:
         for party, lock, wanted in list(self._at_locks()):
             if party not in self._free and self._may_take(party, lock, wanted) and self._grant(party):
                 (granted if party.kind is PartyKind.CHANNEL else over)(state, party.number)
+                name = lock_name(self.engine, lock)
+                self.let_go[f"it is not known whether {name} has what is waited for"] = None
                 helped = True
         for ch, bd in list(self._at_streams()):
             party = Party(PartyKind.CHANNEL, ch)
             if party not in self._free and self._streams.is_unknown(ch, bd) and self._grant(party):
                 finish(state, ch)
+                self.let_go[f"the words of {called(self.engine, ch)} are not known"] = None
                 helped = True
         return helped
 
@@ -467,7 +472,7 @@ def hangs(subject: Subject) -> Played:
     play = Play(subject, streams)
     play.go()
     found = Open(channels=play.open_channels(), hosts=play.hosts(), dropping=sorted(play.dropped))
-    abstraction = Abstraction(play.undecided(), play.place)
+    abstraction = Abstraction(play.undecided(), play.place, partial(part_moved, subject))
     chains = BdChains(play.engine)
     balance = balance_of(subject)
     hung = hang(
@@ -493,7 +498,8 @@ def hangs(subject: Subject) -> Played:
     ends = STUCK if _is_error(hung.findings) else FINISHES
     if not play.quiet or (ends == FINISHES and next(iter(found.parties()), None) is not None):
         ends = ""
-    return Played(hung, undecided, proof(play.engine, subject, play.watch, ends, undecided))
+    proved = proof(play.engine, subject, play.watch, ends, undecided)
+    return Played(hung, undecided, proved.doubted(*play.let_go))
 
 
 def _is_error(findings: Sequence[Finding]) -> bool:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import typer
 
 from memtile.errors import InputFileError, Problem
-from memtile.importers.design_file import user_code
+from memtile.importers.design_file import design_function, is_program, user_code
 from memtile.plain_text import json_text
 
 if TYPE_CHECKING:
@@ -31,19 +31,26 @@ def load_design(file: str, settings: Sequence[str] = (), device: str = "") -> Me
         MemtileError: parameters that it does not have, values of another type; as the design itself raises.
     """
     from memtile.design.run_design import make
-    from memtile.iron.program_design import function_of
 
-    function = function_of(file, device)
+    function = _function_of(file, device)
     given = settings_of(settings)
     return cast("MemoryTile | Array", user_code(Path(file), lambda: make(function, given, file)))
+
+
+def _function_of(file: str, device: str = "") -> Callable[..., Any]:
+    """Return the function that makes a design; IRON, slow to import, is imported for its programs alone."""
+    if file.endswith(".py") and not is_program(file):
+        return design_function(file)
+    from memtile.iron.program_design import function_of
+
+    return function_of(file, device)
 
 
 def show_parameters(file: str, *, as_json: bool) -> None:
     """Print what ``--set`` can set of a design file."""
     from memtile.design.parameters import parameter_lines, parameters_of
-    from memtile.iron.program_design import function_of
 
-    found = parameters_of(function_of(file))
+    found = parameters_of(_function_of(file))
     if as_json:
         listed = [parameter.as_json() for parameter in found]
         typer.echo(json_text({"design": file, "parameters": listed}, indent=2))

@@ -34,7 +34,7 @@ def is_iron(file: str) -> bool:
     """Whether a file is a program of IRON."""
     if not file.endswith(".py") or not Path(file).is_file():
         return False
-    from memtile.iron.program_file import is_program
+    from memtile.importers.design_file import is_program
 
     return is_program(file)
 

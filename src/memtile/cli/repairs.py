@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
@@ -15,7 +15,16 @@ from memtile.cli.failure import UsageError
 from memtile.cli.iron_program import is_iron
 from memtile.cli.kernel_sources import KernelSources
 from memtile.cli.mlir_file import SUFFIX
-from memtile.cli.runnable import design_of
+from memtile.cli.runnable import (
+    ProgramOptions,
+    design_of,
+    iron_design,
+    mlir_design,
+    python_design,
+    python_repairs,
+    refused_repairs,
+)
+from memtile.errors import MemtileError
 from memtile.input_files import read_bytes
 from memtile.output_files import write_output
 from memtile.runs.options import RunOptions
@@ -29,8 +38,7 @@ if TYPE_CHECKING:
     from memtile.explain.repairs import Tried
     from memtile.explain.results import Result
     from memtile.importers.mlir.token_packets import Text
-    from memtile.importers.python.repairs import PythonRepairs
-    from memtile.importers.text_repairs import TextRepairs
+    from memtile.importers.repairs import Repairs
     from memtile.runs.program import Run
 
 _OPTIONS = RunOptions(check=True, pad_arguments=True)
@@ -48,19 +56,18 @@ def with_tried_repair(
         expected: arrays that must come out, by name.
     """
     from memtile.explain.repairs import is_wanted, with_repair
-    from memtile.importers.text_repairs import TextRepairs
 
     result, repairs = done.result, made.repairs
     if repairs is None or options.untimed or not is_wanted(result) or not result.findings:
         return done
-    if isinstance(repairs, TextRepairs) and expected:
+    if expected:
         repairs = replace(repairs, expected=expected)
     tried = _searched(repairs, result, (), options)
     return replace(done, result=replace(result, findings=with_repair(result.findings, tried)))
 
 
 def _searched(
-    repairs: TextRepairs | PythonRepairs, before: Result, findings: Sequence[Finding], options: RunOptions
+    repairs: Repairs, before: Result | None, findings: Sequence[Finding], options: RunOptions
 ) -> Tried:
     """The repairs of a design; after two seconds a line on stderr says what is done."""
     from memtile.cli.progress import repair_progress
@@ -112,23 +119,50 @@ def fixed(results: Sequence[CheckResult], names: Sequence[str], asked: Fixing) -
 
 
 def _fixed(result: CheckResult, name: str, asked: Fixing) -> CheckResult:
-    from memtile.explain.repairs import is_wanted, with_repair
+    from memtile.explain.repairs import is_wanted
 
-    made = _made(name, asked)
-    options = _OPTIONS if made.is_program else RunOptions(check=True)
-    run = made.run(options)
-    if result.good and not is_wanted(run.result):
+    try:
+        made = _made(name, asked)
+    except MemtileError as error:
+        return _of_refused(result, name, asked, error)
+    options = _OPTIONS if made.is_program else RunOptions()
+    before = made.run(replace(options, check=True)).result
+    if result.good and not is_wanted(before):
         return replace(result, notes=[*result.notes, f"{name}: nothing to repair; a run of it finishes."])
     if made.repairs is None:
         raise UsageError(f"{name}: --fix changes one text; this design is made of others.")
-    found = result if result.findings else replace(result, findings=run.result.findings)
-    repairs, said = made.repairs, ""
+    found = result if result.findings else replace(result, findings=before.findings)
     if is_iron(name):
-        text, tried, said = _program_repairs(made, name, run.result, result.findings, asked)
-    else:
-        repairs = replace(repairs, accept=partial(_is_clean, asked))
-        text = repairs.text
-        tried = _searched(repairs, run.result, result.findings, options if made.is_program else RunOptions())
+        return _offered(found, *_program_repairs(made, name, before, result.findings, asked), asked)
+    return _repaired(found, made.repairs, before, asked, options)
+
+
+def _of_refused(result: CheckResult, name: str, asked: Fixing, error: MemtileError) -> CheckResult:
+    """The result for a text that is refused, with its repair."""
+    from memtile.check.check import refused
+
+    if is_iron(name) or any(problem.reason == "mlir_external" for problem in error.problems):
+        raise error  # no change of the text brings a function; a program prints none
+    found = result if not result.good else replace(result, findings=(*refused(name, error), *result.findings))
+    if Path(name).suffix == ".py":
+        return _repaired(found, python_repairs(name, asked.settings), None, asked, RunOptions())
+    repairs = refused_repairs(name, _program_options(asked), asked.settings)
+    return _repaired(found, repairs, None, asked, _OPTIONS)
+
+
+def _repaired(
+    found: CheckResult, repairs: Repairs, before: Result | None, asked: Fixing, options: RunOptions
+) -> CheckResult:
+    """The result with the repair that was found; what is written is checked again."""
+    repairs = replace(repairs, accept=partial(_is_clean, asked))
+    return _offered(found, repairs.text, _searched(repairs, before, found.findings, options), "", asked)
+
+
+def _offered(found: CheckResult, text: Text, tried: Tried, said: str, asked: Fixing) -> CheckResult:
+    """The result with the best repair of a text, or with what there is to say without one."""
+    from memtile.explain.repairs import with_repair
+
+    name = found.name
     if tried.best is None:
         note = f"{name}: {said or f'no repair found in {tried.runs} runs with a change each'}."
         return replace(found, notes=[*found.notes, note])
@@ -144,20 +178,18 @@ def _program_repairs(
     """The source of a program, the repairs of it, and why there is none."""
     from memtile.importers.mlir.token_packets import Text
     from memtile.importers.python.program_repairs import ProgramRepairs
+    from memtile.iron.program_file import source_instead
 
     def once(source: str, options: RunOptions) -> tuple[Result, bool]:
-        from memtile.iron.program_file import source_instead
-
         with source_instead(name, source):
             changed = _made(name, asked)
             return changed.run(options).result, _is_clean_array(changed)
 
     text = Text(name, read_bytes(name, "text_bytes").decode("utf-8").replace("\r\n", "\n"))
     assert made.repairs is not None
-    repairs = ProgramRepairs(cast("TextRepairs", made.repairs), text, once)
-    tried, said = repairs.search(
-        partial(_searched, before=before, findings=findings, options=_OPTIONS), before
-    )
+    repairs = ProgramRepairs(made.repairs, text, once)
+    search = partial(_searched, before=before, findings=findings, options=_OPTIONS)
+    tried, said = repairs.search(search, before)
     return text, tried, said
 
 
@@ -172,16 +204,17 @@ def _is_clean_array(made: Runnable) -> bool:
     return check(made.name, lambda: of_mlir(design.loaded)).good
 
 
+def _program_options(asked: Fixing) -> ProgramOptions:
+    return ProgramOptions(device=asked.device or None, kernels=asked.kernels)
+
+
 def _made(name: str, asked: Fixing) -> Runnable:
     """A design, loaded to be run."""
-    from memtile.cli.runnable import ProgramOptions, iron_design, mlir_design, python_design
-
     if is_iron(name):
         return iron_design(name, (), asked.settings, device=asked.device)()
     if Path(name).suffix == ".py":
         return python_design(name, asked.settings)()
-    options = ProgramOptions(device=asked.device or None, kernels=asked.kernels)
-    return mlir_design(name, options, asked.settings, sources_beside=True)()
+    return mlir_design(name, _program_options(asked), asked.settings, sources_beside=True)()
 
 
 def _is_clean(asked: Fixing, text: Text) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from memtile.cli.array_file import read_given
 from memtile.cli.iron_program import is_iron
-from memtile.cli.kernel_sources import NO_KERNELS, KernelSources
+from memtile.cli.kernel_sources import NO_KERNELS, CppMaker, KernelSources
 from memtile.cli.mlir_file import SUFFIX, costs_of, parameters_of
 from memtile.cli.program_files import ProgramFiles, read_programs
 from memtile.errors import InputFileError
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
     from memtile.design.array import Array
     from memtile.design.memory_tile import MemoryTile
-    from memtile.explain.results import Result
+    from memtile.explain.findings import Finding
+    from memtile.explain.repairs import Candidate
     from memtile.importers.bodies.container import Container
     from memtile.importers.loaded import Loaded
-    from memtile.importers.python.repairs import PythonRepairs
+    from memtile.importers.repairs import Repairs
     from memtile.importers.scalar_conditions import ScalarConditions
-    from memtile.importers.text_repairs import TextRepairs
     from memtile.runs.array_names import Given, Wanted
     from memtile.runs.core_kernels import Kernels
     from memtile.runs.program import Run
@@ -75,7 +75,7 @@ class Runnable:
     notes: Sequence[str] = ()
     ignored: Sequence[str] = ()
     kernels: Kernels = field(default_factory=dict)
-    repairs: TextRepairs | PythonRepairs | None = None
+    repairs: Repairs | None = None
     conditions: ScalarConditions | None = None
 
     def run(self, options: RunOptions = USUAL, **more: Unpack[RunKeywords]) -> Run:
@@ -163,20 +163,23 @@ def design_of(file: str, source: str, settings: Sequence[str]) -> MemoryTile | A
     return made
 
 
-def python_repairs(file: str, settings: Sequence[str]) -> PythonRepairs:
+def python_repairs(file: str, settings: Sequence[str]) -> Repairs:
     """What tries changes of the source of a design in Python."""
     from memtile.importers.design_file import guarded
     from memtile.importers.mlir.token_packets import Text
-    from memtile.importers.python.repairs import PythonRepairs
+    from memtile.importers.python.candidates import python_candidates
+    from memtile.importers.repairs import Ended, Repairs
     from memtile.input_files import read_bytes
 
-    def once(source: str, how: RunOptions) -> Result:
-        made = design_of(file, source, settings)
-        done: Result = guarded(file, lambda: made.run(how))
-        return done
+    def once(source: Text, how: RunOptions) -> Ended:
+        made = design_of(file, source.content, settings)
+        return Ended(guarded(file, lambda: made.run(how)))
+
+    def candidates(source: Text, findings: Sequence[Finding]) -> Sequence[Candidate]:
+        return python_candidates(source.content, source.name, findings)
 
     source = read_bytes(file, "text_bytes").decode("utf-8", "replace").replace("\r\n", "\n")
-    return PythonRepairs(Text(file, source), once)
+    return Repairs(Text(file, source), candidates, once)
 
 
 def iron_design(
@@ -200,7 +203,7 @@ def iron_design(
     from memtile.cli.conditions import hosted_conditions
     from memtile.cli.design_file import settings_of
     from memtile.cli.iron_program import iron_array
-    from memtile.importers.text_repairs import TextRepairs
+    from memtile.importers.text_repairs import repairs_of
 
     values = settings_of(settings)
     arrays = [read_given(text) for text in given]
@@ -219,7 +222,7 @@ def iron_design(
             hosted.verdict = design.verdict
             return hosted.run_once(how)
 
-        repairs = TextRepairs(design.loaded, run_once)
+        repairs = repairs_of(design.loaded, run_once)
         said = f"{file} is a program of IRON: the design that it runs first is run, with its tensors"
         kernels = design.loaded.kernels
         return Runnable(
@@ -256,36 +259,75 @@ def mlir_design(
     """
     from memtile.importers.build_comparison import compare
     from memtile.importers.design import load
-    from memtile.importers.design_file import guarded
     from memtile.importers.scalar_conditions import ScalarConditions
-    from memtile.importers.text_repairs import TextRepairs
+    from memtile.importers.text_repairs import repairs_of
 
     kernels = options.kernels
-    text, make_cpp = _bodies(kernels), kernels.maker()
-    functions = kernels.with_functions(_python_functions(kernels), make_cpp)
-    parameters, known = parameters_of(settings), costs_of(costs)
+    loading, make_cpp = _loading(options, settings, costs, sources_beside=sources_beside)
     files = [file, *kernels.files, *_array_files(options)]
-    name, sequence = _chosen(options.kernel)
 
     def make() -> Runnable:
-        made = load(
-            file, bodies=text, device=options.device or None, name=name, sequence=sequence,
-            functions=functions, parameters=parameters, costs=known,
-            sources_beside=sources_beside and make_cpp.beside,
-        )  # fmt: skip
+        made = load(file, **loading)
         kernels.check_used(beside=bool(make_cpp.found))
         notes = [compare(made, against).text] if against is not None else []
-        given = [read_given(text) for text in options.given]
-
-        def run_once(design: Loaded, how: RunOptions) -> Run:
-            return guarded(kernels.file or "", lambda: _run_once(design, given, wanted, how))
-
+        run_once = _once(options, wanted)
+        numbers = made.numbers_of([read_given(text) for text in options.given])
         return Runnable(
             file, made.array, partial(run_once, made), True, files, notes, made.notes, made.kernels,
-            TextRepairs(made, run_once), ScalarConditions(made, run_once, made.numbers_of(given)),
+            repairs_of(made, run_once), ScalarConditions(made, run_once, numbers),
         )  # fmt: skip
 
     return make
+
+
+def refused_repairs(file: str, options: ProgramOptions, settings: Sequence[str]) -> Repairs:
+    """What tries changes of a text of MLIR that is refused; C++ sources beside it are compiled.
+
+    Args:
+        file: of the text.
+        options: its arrays, device and functions.
+        settings: ``NAME=NUMBER`` of parameters of the scratchpad.
+
+    Raises:
+        InputFileError: the file, functions or parameters cannot be read.
+    """
+    from memtile.importers.design import load, text_of
+    from memtile.importers.text_repairs import text_repairs
+
+    loading, _ = _loading(options, settings, None, sources_beside=True)
+    return text_repairs(text_of(file), partial(load, **loading), _once(options, None))
+
+
+def _loading(
+    options: ProgramOptions, settings: Sequence[str], costs: Path | None, *, sources_beside: bool
+) -> tuple[dict[str, Any], CppMaker]:
+    """How a text of MLIR is loaded, and what compiles C++ sources for it."""
+    kernels = options.kernels
+    make_cpp = kernels.maker()
+    name, sequence = _chosen(options.kernel)
+    loading = {
+        "bodies": _bodies(kernels),
+        "device": options.device or None,
+        "name": name,
+        "sequence": sequence,
+        "functions": kernels.with_functions(_python_functions(kernels), make_cpp),
+        "parameters": parameters_of(settings),
+        "costs": costs_of(costs),
+        "sources_beside": sources_beside and make_cpp.beside,
+    }
+    return loading, make_cpp
+
+
+def _once(options: ProgramOptions, wanted: Sequence[Wanted] | None) -> Callable[[Loaded, RunOptions], Run]:
+    """What runs a design in MLIR with the arrays that are given."""
+    from memtile.importers.design_file import guarded
+
+    given = [read_given(text) for text in options.given]
+
+    def run_once(design: Loaded, how: RunOptions) -> Run:
+        return guarded(options.kernels.file or "", lambda: _run_once(design, given, wanted, how))
+
+    return run_once
 
 
 def _array_files(options: ProgramOptions) -> list[str]:

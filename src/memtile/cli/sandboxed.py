@@ -156,7 +156,11 @@ def _engines() -> list[Path]:
         if interpreted:
             return []
         raise
-    there = interpreted or (FOLDER.is_dir() and WANTED) or all(any(each.glob("*.*")) for each in folders)
+    there = (
+        interpreted
+        or (WANTED and any(FOLDER.glob("*.object")))
+        or all(any(each.glob("*.*")) for each in folders)
+    )
     if not there:
         _compile(folders[0].parents[1])
     return folders

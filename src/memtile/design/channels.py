@@ -28,8 +28,9 @@ from memtile.design.transfers import Transfer
 from memtile.design.undo import Undo, undo_of
 from memtile.errors import DesignError, Problem, raise_if
 from memtile.explain.checks import Check, types_note
-from memtile.explain.mismatch_causes import MismatchCause, cause_in_buffer
+from memtile.explain.mismatch_causes import cause_in_buffer
 from memtile.explain.names import channel_name
+from memtile.explain.value_causes import MismatchCause
 from memtile.model.dma.task_queue import room as room_of
 from memtile.model.state.causes import Phase
 from memtile.sim.loop.timing_only import look_for_words

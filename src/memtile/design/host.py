@@ -13,11 +13,12 @@ from functools import partial
 from types import GeneratorType
 from typing import TYPE_CHECKING
 
-from memtile.design.channels import Channel
+from memtile.design.channels import Channel, call_site, said_at
 from memtile.errors import DesignError
 from memtile.explain.deadlock.context import HostWaiting
 from memtile.explain.deadlock.graph import Via
 from memtile.sim.doors.polling import cycles_left
+from memtile.sim.doors.relaxed_model import hosts_wait
 from memtile.sim.kernels.actions import Made
 
 if TYPE_CHECKING:
@@ -84,6 +85,14 @@ class HostPoll:
     met: Callable[[], bool]
 
 
+def _start(
+    place: str, channel: Channel, work: Sequence[Transfer | Descriptor], *, repeat: int, token: bool
+) -> tuple[int, ...]:
+    """Start a task that was said before, at a place of the sequence; the BD numbers used."""
+    with said_at(place):
+        return channel.start(*work, repeat=repeat, token=token)
+
+
 HostAction = HostTask | HostWait | HostPause | HostPoll
 """What a sequence yields; made by the methods of ``Host``."""
 HostProgram = Callable[["Host"], Iterator[HostAction]]
@@ -124,7 +133,7 @@ class Host:
         if not isinstance(channel, Channel):
             step = "Name the channel first: host.start(tile.mm2s[0], transfer)."
             raise self._error("channel", repr(channel), "a channel of a tile", step)
-        task = HostTask(channel, partial(channel.start, *work, repeat=repeat, token=token))
+        task = HostTask(channel, partial(_start, call_site(), channel, work, repeat=repeat, token=token))
         return self.made.add(task, f"host.start({channel.name}, ...)")
 
     def wait(self, *what: HostTask | Channel) -> HostWait:
@@ -223,7 +232,7 @@ class HostSequence:
                 self.due = now + cycles if self.due < 0 else self.due
                 return not timed or now >= self.due
             case HostWait(tasks):
-                return self._over(tasks)
+                return not hosts_wait() or self._over(tasks)
             case HostPoll():
                 self.polls = True
                 return self.present.met()

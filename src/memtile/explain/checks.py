@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.explain.findings import OTHER_WORDS
-from memtile.explain.mismatch_causes import MismatchCause, cause_of
+from memtile.explain.mismatch_causes import cause_of
+from memtile.explain.value_causes import MismatchCause
 
 Array = npt.NDArray[Any]
 

@@ -81,6 +81,11 @@ CODES: Mapping[str, FindingCode] = MappingProxyType(
         ),
         "MT0124": FindingCode("a descriptor that is followed by itself", Severity.WARNING),
         "MT0125": FindingCode("a transfer that ends beyond its memory", Severity.WARNING),
+        "MT0126": FindingCode(
+            "a descriptor that moves the wrong buffer, and another one is left out", Severity.WARNING
+        ),
+        "MT0127": FindingCode("a descriptor that a host writes and gives to no task", Severity.WARNING),
+        "MT0131": FindingCode("a descriptor that guards its buffer with the locks of others", Severity.ERROR),
         "MT0201": FindingCode("a write and a read without an order", Severity.ERROR, follows=("MT0205",)),
         "MT0202": FindingCode("two writes without an order", Severity.ERROR),
         "MT0203": FindingCode("words that are read before anybody wrote them", Severity.WARNING),
@@ -144,6 +149,7 @@ CODES: Mapping[str, FindingCode] = MappingProxyType(
         "MT0327": FindingCode(
             "a run in which only traces and cores without locks still move", Severity.WARNING
         ),
+        "MT0336": FindingCode("two results of a host whose lengths are exchanged", Severity.ERROR),
         "MT0330": FindingCode("a number of the host that decides whether a run ends", Severity.NOTE),
         "MT0401": FindingCode("words come out in another order", Severity.ERROR),
         "MT0402": FindingCode("words come out shifted", Severity.ERROR),
@@ -156,6 +162,9 @@ CODES: Mapping[str, FindingCode] = MappingProxyType(
             "memory that a C++ kernel takes as another type than the design says", Severity.NOTE
         ),
         "MT0409": FindingCode("an output that a C++ kernel takes as const", Severity.WARNING),
+        "MT0410": FindingCode("an output has what another one should have", Severity.ERROR),
+        "MT0411": FindingCode("numbers that a core wraps, rounds or narrows", Severity.ERROR),
+        "MT0413": FindingCode("sums that go on from block to block", Severity.ERROR),
         "MT0501": FindingCode("bank conflicts cost time", Severity.NOTE),
         "MT0502": FindingCode("short descriptors cost time", Severity.NOTE),
         "MT0503": FindingCode("short tasks cost time", Severity.NOTE),

@@ -19,8 +19,9 @@ from memtile.sim.loop.engine import Engine
 IMBALANCES = "__imbalances__"
 """Attribute of a kernel whose text is known: its :class:`Imbalance` facts."""
 
-UNFIT = "MT0122"
-OF_TEXTS = frozenset(("MT0118", "MT0119", UNFIT))
+UNFIT, FOREIGN_PAIR = "MT0122", "MT0131"
+_OF_PAIRS = (UNFIT, FOREIGN_PAIR)
+OF_TEXTS = frozenset(("MT0118", "MT0119", *_OF_PAIRS))
 """Codes of what is wrong with what a text acquires and releases, whatever waits in a run."""
 _AT_REST = ("MT0304", "MT0108")
 """Of streams that have sent all: a core that goes round with what it holds waits for more of them."""
@@ -83,9 +84,9 @@ def with_imbalances(
         engine: that has stopped.
     """
     first: dict[str, Finding] = {}
-    for fact in sorted(facts, key=lambda each: each.finding.code != UNFIT):
+    for fact in sorted(facts, key=lambda each: each.finding.code not in _OF_PAIRS):
         who = _parties(fact.finding)
-        if fact.finding.code == UNFIT:
+        if fact.finding.code in _OF_PAIRS:
             if not (fact.certain or _waits_with(findings, who, graph)):
                 continue
             findings = [each for each in findings if not _comes_of(each, who, graph)]
@@ -109,7 +110,7 @@ def with_imbalances(
 
 def without_races(races: Iterable[Finding], findings: Sequence[Finding]) -> Iterator[Finding]:
     """Races, without those between the users of a pair of locks one of which a text uses otherwise."""
-    users = set[str]().union(*(_parties(each) for each in findings if each.code == UNFIT))
+    users = set[str]().union(*(_parties(each) for each in findings if each.code in _OF_PAIRS))
     return (each for each in races if each.code not in _RACES or _parties(each).isdisjoint(users))
 
 

@@ -18,6 +18,8 @@ _SHOWN = 0.01  # of the cycles
 _SATURATED = 0.85  # of the cycles: what works so long is the limit itself
 _AS_MUCH = 0.95  # of what another run saves
 _BESIDE_CORES = 0.4  # of what cores in no time would save: waits that save less are not the limit
+_ENOUGH = 0.1  # of the cycles: a wait that costs so much comes before cores that do not work all the time
+_BUSY = 0.6  # of the cycles
 _WAIT = 0.05  # unless this much of them is saved by something that it waits for
 
 
@@ -29,6 +31,7 @@ class Resource(StrEnum):
     PIECES = "small pieces in external memory"
     OUTSIDE = "streams outside of the design"
     HOST = "the host"
+    WAITS = "waits of the host"
     START = "start-up by the host"
     TASKS = "task start"
     BANKS = "memory banks"
@@ -37,17 +40,29 @@ class Resource(StrEnum):
     DESCRIPTORS = "BD switches"
     BUFFERS = "buffers"
     CHANNELS = "channels"
+    STREAM = "one stream"
     CORES = "cores"
+    SLOWEST = "one core slower than the others"
     COLUMNS = "the split over columns"
 
 
 _SPECIAL: Mapping[str, Sequence[str]] = {
     Resource.EXTERNAL: (Resource.ROWS, Resource.PIECES),
     Resource.PIECES: (Resource.PIECES,),
+    Resource.HOST: (Resource.WAITS,),
+    Resource.CORES: (Resource.SLOWEST,),
+    Resource.CHANNELS: (Resource.STREAM,),
 }
-_ALIKE: Mapping[str, float] = {Resource.ROWS: 0.7, Resource.PIECES: 0.7}
-"""The rest of external memory stays with longer rows or pieces."""
-WORK = (Resource.CORES, Resource.CHANNELS)
+_ALIKE: Mapping[str, float] = {
+    Resource.ROWS: 0.25,
+    Resource.PIECES: 0.7,
+    Resource.BUFFERS: 0.75,
+    Resource.WAITS: 0.5,
+    Resource.SLOWEST: 0.3,
+    Resource.STREAM: 0.3,
+}
+"""Part of what is saved by removing all of a resource that a repair must save to be named instead."""
+WORK = (Resource.CORES, Resource.SLOWEST, Resource.CHANNELS, Resource.STREAM)
 """Those that do the work of a design; all others are what the work waits for."""
 LAST = (*WORK, Resource.START)
 """Those that limit a run only if nothing else does: a start-up does not grow with the work."""
@@ -123,14 +138,17 @@ def limit_of(elapsed: int, lifted: Sequence[Lifted], busiest: str, share: float,
     """
     counts = [each for each in lifted if each.saves(elapsed) >= LEAST]
     waits = [each for each in counts if each.resource not in LAST]
-    cores = [each for each in counts if each.resource == Resource.CORES]
+    cores = [each for each in counts if each.resource in (Resource.CORES, Resource.SLOWEST)]
     starts = [each for each in counts if each.resource == Resource.START]
     work = Resource.CORES if computes else Resource.CHANNELS
-    own = [each for each in counts if each.resource == work]
+    streams = [each for each in counts if each.resource in (Resource.CHANNELS, Resource.STREAM)]
+    own = cores if computes else streams
     if share >= _SATURATED and not any(each.saves(elapsed) >= _WAIT for each in waits):
         chosen = own
-    elif _most(waits, elapsed) < _BESIDE_CORES * _most(cores, elapsed):
+    elif _most(waits, elapsed) < min(_BESIDE_CORES * _most(cores, elapsed), _ENOUGH):
         chosen = cores
+    elif share >= _BUSY and _most(waits, elapsed) < min(_BESIDE_CORES * _most(own, elapsed), _ENOUGH):
+        chosen = own
     elif _most(waits, elapsed) < min(_WAIT, _most(starts, elapsed)):
         chosen = starts
     else:

@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from math import isqrt
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from memtile.explain.value_causes import MismatchCause, value_cause
 
 Array = npt.NDArray[Any]
 
@@ -25,20 +27,6 @@ _TWO = 2  # dimensions
 _SHOWN = 4  # elements in a sentence
 
 
-class MismatchCause(NamedTuple):
-    """A kind of mistake.
-
-    Attributes:
-        code: of ``finding_codes``.
-        text: the end of a sentence about an output.
-        fix: what to look at.
-    """
-
-    code: str
-    text: str
-    fix: str
-
-
 def cause_of(got: Array, expected: Array) -> MismatchCause | None:
     """The mistake that explains every wrong element of an output; None = no known one.
 
@@ -49,7 +37,7 @@ def cause_of(got: Array, expected: Array) -> MismatchCause | None:
     if got.shape != expected.shape or not _LEAST <= len(got) <= _MOST or _constant(expected):
         return None
     ordered = next((found for rule in _RULES for found in rule(_bits(got), _bits(expected))), None)
-    return ordered or _scaled(got, expected)
+    return ordered or _scaled(got, expected) or value_cause(got, expected)
 
 
 def _bits(values: Array) -> Array:

@@ -126,8 +126,12 @@ def move_findings(moves: Sequence[Move]) -> Iterator[Finding]:
 
 def _of_memory(group: Sequence[Move]) -> Iterator[Finding]:
     """The findings about the moves of one memory in one direction."""
-    different = list({move.same: move for move in group}.values())
-    if sum(move.count for move in different) > _MOST or any(move.reach > _FARTHEST for move in different):
+    different = list({move.same: move for move in group if move.count}.values())
+    if (
+        not different
+        or sum(move.count for move in different) > _MOST
+        or any(move.reach > _FARTHEST for move in different)
+    ):
         return
     beyond = [move for move in different if _is_beyond(move)]
     odd = _odd_one(different, beyond) if len(different) <= _MOST_MOVES else None

@@ -43,14 +43,13 @@ class Oddities:
         codes = {finding.code for finding in findings}
         if not known:
             return findings
-        if codes.isdisjoint(_WRONG) and not finished:
-            return instead_of_waits(self.findings, others)
-        if any(each.code == ITSELF for each in self.findings):
-            others = tuple(each for each in others if each.code != UNFIT)
-        if codes.isdisjoint(_WRONG):
-            return (*others, *self.findings)
         sure = not codes.isdisjoint(OF_WORDS)
-        return (*(_error(each) if sure and each.code in _SURE else each for each in self.findings), *others)
+        odd = [_error(each) if sure and each.code in _SURE else each for each in self.findings]
+        if not finished:
+            left_out = [each for each in odd if each.code == LEFT_OUT]
+            return instead_of_waits(odd, [each for each in others if not comes_of_chains(each, left_out)])
+        others = tuple(each for each in others if not comes_of_chains(each, odd))
+        return (*others, *odd) if codes.isdisjoint(_WRONG) else (*odd, *others)
 
     def without(self, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
         """The findings of a run that left what was expected: of the text there is nothing to say."""
@@ -58,22 +57,41 @@ class Oddities:
         return tuple(each for each in findings if each.message not in known)
 
 
-ITSELF = "MT0124"
-_SURE = (BREAKS_SHARING, ITSELF)
-_OF_CHAINS = WAITS | {UNFIT}
+ITSELF, LEFT_OUT, UNSTARTED = "MT0124", "MT0126", "MT0127"
+_SURE = (BREAKS_SHARING, ITSELF, LEFT_OUT, UNSTARTED)
+_ALONE = (ITSELF, UNSTARTED)
+"""What has made others wait, if any do."""
+_OF_CHAINS = WAITS | {UNFIT, "MT0115", "MT0315"}
 """What a chain that never comes to its other BDs brings about: its buffers and locks are other ones."""
+_RING = "MT0209"
 NONE_ODD = Oddities()
 """Of what has no text."""
 
 
+def comes_of_chains(finding: Finding, odd: Sequence[Finding]) -> bool:
+    """Whether a finding only follows from a chain that misses a BD, or has a wrong buffer.
+
+    Locks then seem to count more buffers than there are, or the chain takes turns with another one at others.
+
+    Args:
+        finding: about locks, buffers or whatever else.
+        odd: of the text.
+    """
+    if finding.code == UNFIT and any(each.code == ITSELF for each in odd):
+        return True
+    who = {side.who.partition(" (")[0] for side in finding.sides}
+    wrong = {each.sides[0].who.partition(" (")[0] for each in odd if each.code == LEFT_OUT}
+    return finding.code in (UNFIT, _RING) and not who.isdisjoint(wrong)
+
+
 def instead_of_waits(odd: Sequence[Finding], others: Sequence[Finding]) -> tuple[Finding, ...]:
-    """The findings of what hangs: a BD that is followed by itself takes the place of who waits for it.
+    """The findings of what hangs: a BD that is never started or left takes the place of who waits for it.
 
     Args:
         odd: of the text.
         others: about waits, and whatever else.
     """
-    stays = [each for each in odd if each.code == ITSELF]
+    stays = [each for each in odd if each.code in _ALONE]
     wrong = [each for each in others if each.code in _OF_CHAINS and each.severity is Severity.ERROR]
     if not stays or not wrong:
         return (*odd, *others)

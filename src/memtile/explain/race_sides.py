@@ -173,6 +173,10 @@ class Sides:
             begin = buffers * sum(self._givers(number).values())
             return f"Let {writes} acquire {units}" + (f", and begin it with {begin}." if buffers else ".")
         if self._is_core(writer):
+            idle = max(0, (buffers or 1) - began)  # units that a first write need not wait for
+            if self._left_over(number) <= idle and self._is_core(reader):
+                after = f"Let {self.text(reader)} release {lock} only after its last read"
+                return f"{after}, and let {writes} acquire it before each write."
             if self._left_over(number) <= 0:
                 data = self._locks_text(self._given(writer) & self._taken(reader), "write")
                 turn = f"acquire {lock} before each write{data}"

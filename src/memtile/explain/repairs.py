@@ -7,7 +7,7 @@ front end and no text.
 
 from __future__ import annotations
 
-import time
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -18,13 +18,14 @@ from memtile.explain.results import Result, Status
 from memtile.sim.loop.other_schedules import schedule
 
 SECONDS = 10.0
-"""Time for a search."""
-MOST_RUNS = 40
+"""Time of the processor for a search, whatever else the machine does."""
+MOST_RUNS = 60
 _LATER = 4.0  # how many times as long as the quickest repair another one may take
 _TRIALS = 0.7  # of the time of a search; what is left is for other schedules
 _OTHER_SCHEDULES = (1, 2)
 _NOT_AWAITED = "MT0318"
 _GAP = 0.6  # a repair this much less likely than the best one found is not tried
+_GAP_OF_RIGHT = 0.1  # than one with which all expected words came out
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,7 @@ class Trial:
         cautions: warnings of the run.
         compared: whether words were compared with expected ones.
         resting: cores that wait for more work at its end.
+        ran: False = the design is refused with it, before a run.
     """
 
     good: bool
@@ -65,10 +67,18 @@ class Trial:
     cautions: int = 0
     compared: bool = False
     resting: int = 0
+    ran: bool = True
+
+    @property
+    def is_right(self) -> bool:
+        """Whether it left the words that were expected, all of them, and nothing is against it."""
+        return self.good and self.compared and not self.cautions
 
 
 FAILED = Trial(good=False, cycles=0)
-"""Of a candidate with which the design is refused, or runs too long."""
+"""Of a candidate with which the design runs too long."""
+REFUSED = Trial(good=False, cycles=0, ran=False)
+"""Of a candidate with which the design is refused."""
 
 
 def trial_of(result: Result, missing: int = 0) -> Trial:
@@ -103,9 +113,14 @@ class Tried:
 
 
 Attempt = Callable[[Candidate, float, int], Trial]
-"""Runs the design with a candidate until a time of ``time.monotonic``, for so many cycles at most."""
+"""Runs the design with a candidate until a time of :func:`spent`, for so many cycles at most."""
 Confirm = Callable[[Candidate, float], bool]
-"""Says until a time of ``time.monotonic`` whether a candidate that worked holds otherwise too."""
+"""Says until a time of :func:`spent` whether a candidate that worked holds otherwise too."""
+
+
+def spent() -> float:
+    """Seconds of the processor that this process and those that it waited for have taken."""
+    return sum(os.times()[:4])
 
 
 def search(
@@ -125,27 +140,32 @@ def search(
         attempt: runs the design with one of them.
         max_cycles: limit of a run, until one has finished; then four times what that took.
         confirm: runs the design with a candidate that worked in other schedules; None = they are not asked.
-        seconds: time for all runs, those in other schedules included.
-        runs: how many at most.
+        seconds: of the processor, for all runs, those in other schedules included.
+        runs: how many at most; what is refused before is none.
         watch: called before each run with the number of those done.
     """
-    begin, done, worked = time.monotonic(), 0, list[tuple[Candidate, Trial]]()
+    begin, done, worked = spent(), 0, list[tuple[Candidate, Trial]]()
     end = begin + seconds * (1 if confirm is None else _TRIALS)
     for candidate in candidates:
-        late = time.monotonic() > end
-        if late or done >= runs or (worked and candidate.unlikely > worked[0][0].unlikely + _GAP):
+        if spent() > end or done >= runs or (worked and candidate.unlikely > _least_likely(*worked[0])):
             break
         if watch is not None:
             watch(done)
         limit = min([max_cycles, *(int(_LATER * trial.cycles) for _, trial in worked)])
-        trial, done = attempt(candidate, end, limit), done + 1
+        trial = attempt(candidate, end, limit)
+        done += trial.ran
         if trial.good:
             worked.append((candidate, trial))
     ranked = sorted(worked, key=_rank)
     if confirm is not None:
         ranked = _confirmed(ranked, confirm, begin + seconds)
     repairs = tuple(_offered(*each) for each in _complete(ranked))
-    return Tried(repairs, done, time.monotonic() - begin)
+    return Tried(repairs, done, spent() - begin)
+
+
+def _least_likely(candidate: Candidate, trial: Trial) -> float:
+    """How unlikely a candidate may be that is tried behind one that worked."""
+    return candidate.unlikely + (_GAP_OF_RIGHT if trial.is_right else _GAP)
 
 
 def _rank(worked: tuple[Candidate, Trial]) -> tuple[float, ...]:
@@ -201,14 +221,14 @@ class OutOfTimeError(Exception):
 
 
 def until_late(until: float) -> Callable[[int], None]:
-    """A callback for runs that ends them when it is later than a time of ``time.monotonic``.
+    """A callback for runs that ends them when it is later than a time of :func:`spent`.
 
     Raises:
         OutOfTimeError: it is, now or when the callback is called.
     """
 
     def progress(_done: int) -> None:
-        if time.monotonic() > until:
+        if spent() > until:
             raise OutOfTimeError
 
     progress(0)
@@ -221,9 +241,14 @@ def is_wanted(result: Result) -> bool:
     return ended and (not result.good or any(each.code == _NOT_AWAITED for each in result.findings))
 
 
-def is_better(trial: Trial, result: Result) -> bool:
-    """Whether a trial is good, and has fewer warnings than a run in which nothing else was wrong."""
-    return trial.good and (not result.good or trial.cautions < _warned(result))
+def is_better(trial: Trial, before: Result | None) -> bool:
+    """Whether a trial is good, and has fewer warnings than a run in which nothing else was wrong.
+
+    Args:
+        trial: of a candidate.
+        before: the run without it; None = the design is refused.
+    """
+    return trial.good and (before is None or not before.good or trial.cautions < _warned(before))
 
 
 def _warned(result: Result) -> int:

@@ -10,12 +10,12 @@ import numpy as np
 from memtile.arch.tiles import MM2S, S2MM, WORD_BYTES
 from memtile.explain.bd_chains import BdChains
 from memtile.explain.deadlock.planned_words import PlannedBd, PlannedWords
-from memtile.explain.names import channel_name, core_name, tile_name
+from memtile.explain.names import called, core_name, tile_name
 from memtile.explain.race_findings import NamedArea
 from memtile.explain.switch_ways import configured_ways, reached
 from memtile.jit.tables import plain
 
-_BUFFER = "buffer "
+_BUFFER, _ARGUMENT = "buffer ", "argument "
 _MOST = 4  # descriptors or cores that are named
 
 
@@ -54,9 +54,9 @@ class WordSources:
     def _does(self, ch: int, bds: Sequence[PlannedBd]) -> str:
         """How many words a channel writes with which descriptor."""
         if len(bds) > _MOST or not self._planned.is_complete(ch):
-            return f"{channel_name(self._engine, ch)} writes it"
+            return f"{called(self._engine, ch)} writes it"
         each = ", ".join(f"{bd.length} words with BD {bd.number}" for bd in bds)
-        return f"{channel_name(self._engine, ch)} writes {each}"
+        return f"{called(self._engine, ch)} writes {each}"
 
     def _receives(self, ch: int) -> bool:
         return bool(self._engine.channels.direction[ch] == S2MM)
@@ -72,7 +72,7 @@ class WordSources:
 
     def _is_outside(self, bd: PlannedBd, name: str) -> bool:
         """Whether a descriptor begins in an array of external memory."""
-        array = self._engine.external.buffers.get(name)
+        array = self._engine.external.buffers.get(name.removeprefix(_ARGUMENT))
         at = bd.descriptor.address * WORD_BYTES
         return array is not None and self._planned.is_external(bd.ch) and array.address <= at < array.end
 

@@ -10,17 +10,20 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
+from memtile.access.walk import PAD, Walk, addresses, loops
 from memtile.arch.tiles import MM2S, S2MM
 from memtile.arch.timing import Unlimited, chosen_timing, default_timing, of_run
 from memtile.errors import MemtileError
 from memtile.explain.bank_use import bank_advice
 from memtile.explain.bd_chains import BdChains
+from memtile.explain.deadlock.planned_words import PlannedWords, descriptor_of
 from memtile.explain.limit import LEAST, WORK, Lifted, Limit, Resource, limit_of
 from memtile.explain.lock_waits import owner
-from memtile.explain.names import channel_name, port_name
+from memtile.explain.names import channel_name, core_name, port_name
 from memtile.explain.results import ChannelUse, CoreUse, Result, Status
 from memtile.explain.slow import SHORT, slow_findings, uneven_columns
 from memtile.explain.switch_ways import configured_ways, reached
@@ -41,7 +44,10 @@ Watch = Callable[[Sequence[str]], Iterator[str]]
 _NAMED = 4  # buffers in one sentence
 _MOST = 8  # buffers that are tried one by one
 _MANY = 8  # pieces
-_TWO = 2  # channels
+_TWO = 2  # channels, or cores
+_LITTLE = 0.25  # of what all buffers save: not worth a further one
+_PADDED = 0.25  # of the words of a channel
+_LONGER = 1.25  # times as long as the next core: what one must compute to be the slow one
 _BUSY = 0.6  # of the cycles: what moves less is not worth a second channel
 
 
@@ -56,8 +62,11 @@ class Trial:
         constants: timing constants of that run.
         locks: what is added to the first values of locks, by their index.
         no_computing: calls of cores take no time.
-        two_words: channels move two words a cycle.
+        two_words: channels that move two words a cycle, by their index; -1 = all do.
         unpaced: ports outside of the design are ready in every cycle.
+        rows_follow: rows of external memory follow each other.
+        no_waits: hosts wait for nothing.
+        core: the only one that takes another time, and the part of its cycles that it takes, in per cent.
         remains: cycles of the resource that stay, and are added to those of the run.
     """
 
@@ -67,9 +76,18 @@ class Trial:
     constants: Mapping[str, int] = field(default_factory=dict)
     locks: Mapping[int, int] = field(default_factory=dict)
     no_computing: bool = False
-    two_words: bool = False
+    two_words: Sequence[int] = ()
     unpaced: bool = False
+    rows_follow: bool = False
+    no_waits: bool = False
+    core: tuple[int, int] = (-1, 100)
     remains: int = 0
+
+    @property
+    def model(self) -> dict[str, Any]:
+        """What the model of the run has beside locks."""
+        names = ("two_words", "unpaced", "rows_follow", "no_waits")
+        return {name: given for name in names if (given := getattr(self, name))}
 
     def done(self, result: Result, again: Again) -> Lifted:
         """Make the run."""
@@ -81,18 +99,25 @@ def _cycles(result: Result, again: Again, trial: Trial) -> int | None:
     """Cycles of the run that a trial makes; None if it ends otherwise than the run itself."""
     with ExitStack() as inside:
         inside.enter_context(chosen_timing({**of_run(result.board, result.timing), **trial.constants}))
-        if trial.locks or trial.two_words or trial.unpaced:
-            given = relaxed_models(trial.locks, two_words=trial.two_words, unpaced=trial.unpaced)
-            inside.enter_context(given)
+        if trial.locks or trial.model:
+            inside.enter_context(relaxed_models(trial.locks, **trial.model))
         if trial.no_computing:
             inside.enter_context(kernel_time(0))
+        if trial.core[0] >= 0:
+            inside.enter_context(kernel_time(trial.core[1], trial.core[0]))
         try:
             other = again()
         except MemtileError:
-            if trial.locks:
+            if trial.locks or trial.model:
                 return None  # a kernel refuses words that were written over
             raise
-    return other.cycles if other.status is result.status else None
+    is_other = other.status is not result.status or (trial.no_waits and _moved(other) != _moved(result))
+    return None if is_other else other.cycles
+
+
+def _moved(result: Result) -> dict[str, int]:
+    """Words that each channel moved."""
+    return {use.name: use.words for use in result.channels}
 
 
 def lifted(result: Result, again: Again, watch: Watch = iter) -> tuple[Lifted, ...]:
@@ -133,8 +158,12 @@ def with_limit(result: Result, again: Again, watch: Watch = iter) -> Result:
     banks = "" if seen.engine is None else bank_advice(seen.engine)
     findings = (*result.findings, *slow_findings(result, found, banks))
     limited = limit(result, found)
-    if seen.engine is not None and limited is not None and limited.resource == Resource.CHANNELS:
-        limited = _one_for_all(result, seen.engine, limited)
+    if (
+        seen.engine is not None
+        and limited is not None
+        and limited.resource in (Resource.CHANNELS, Resource.STREAM)
+    ):
+        limited = _without_zeros(result, seen.engine, _one_for_all(result, seen.engine, limited))
     return replace(result, lifted=found, limit=limited, findings=findings)
 
 
@@ -153,6 +182,28 @@ def _one_for_all(result: Result, engine: Engine, limited: Limit) -> Limit:
         return limited
     says = f"{limited.name} sends to {len(words)} others"
     return Limit(Resource.CHANNELS, says, "a channel for each of them", result.cycles, cycles, estimated=True)
+
+
+def _without_zeros(result: Result, engine: Engine, limited: Limit) -> Limit:
+    """A channel that pads what it sends, by an estimate without the zeros."""
+    use = next((use for use in result.channels if _called(use) == limited.name), None)
+    if use is None:
+        return limited
+    chains = BdChains(engine)
+    walks = [
+        Walk.of(descriptor_of(engine, ch, bd))
+        for ch, bd in chains.present()
+        if channel_name(engine, ch) == use.name
+    ]
+    words = sum(walk.length for walk in walks)
+    zeros = sum(int((addresses(walk) == PAD).sum()) for walk in walks if walk.padded)
+    if not words or zeros < _PADDED * words:
+        return limited
+    cycles = result.cycles - use.spent.get(Cause.MOVING, 0) * zeros // words
+    if limited.cycles is not None and cycles >= limited.cycles:
+        return limited
+    says = f"{zeros} of {words} words of {limited.name} are zeros of its padding"
+    return Limit(Resource.CHANNELS, says, "no padding", result.cycles, cycles, estimated=True)
 
 
 def _packet_ends(engine: Engine, name: str) -> list[str]:
@@ -202,7 +253,6 @@ _HOST = {
 }
 _CHANNEL_COSTS: Sequence[tuple[Cause, Resource, str, Mapping[str, int]]] = (
     (Cause.EXTERNAL, Resource.EXTERNAL, "external memory answered at once", _EXTERNAL),
-    (Cause.EXTERNAL, Resource.ROWS, "bursts began without a pause", {"external_burst_overhead": 0}),
     (Cause.TASK_START, Resource.TASKS, "tasks started at once", {"task_start": 1, "task_load": 0}),
     (
         Cause.BD_SWITCH,
@@ -226,6 +276,7 @@ def _trials(result: Result, engine: Engine | None) -> Iterator[Trial]:
         spent = sum(use.spent.get(cause, 0) for use in result.channels)
         if (use := _most(result.channels, cause)) and spent >= LEAST * result.cycles:
             yield Trial(resource, _called(use), what, {name: int(value) for name, value in constants.items()})
+    yield from _rows(result, engine)
     yield from _pieces(result, engine)
     if name := _conflicted(result):
         banks = {"unlimited": int(Unlimited.BANKS)}
@@ -236,17 +287,70 @@ def _trials(result: Result, engine: Engine | None) -> Iterator[Trial]:
     if result.host_cycles or (engine is not None and engine.host.free_at):
         host = Resource.START if engine is not None and _only_starts(engine) else Resource.HOST
         yield Trial(host, host, "the host needed no time", _HOST)
+        if host == Resource.HOST:
+            yield Trial(Resource.WAITS, "the host", "the host did not wait between its tasks", no_waits=True)
     if engine is not None and engine.paced:
         paced = channel_name(engine, engine.paced[0])
         yield Trial(Resource.OUTSIDE, paced, "ports outside were ready in every cycle", unpaced=True)
+    yield from _of_work(result, engine)
+
+
+def _of_work(result: Result, engine: Engine | None) -> Iterator[Trial]:
+    """Cores and channels: what all of them cost, and what the one does that works longest."""
     core = max(result.cores, key=lambda core: core.spent.get(CoreCause.RUNNING, 0), default=None)
     if core is not None and core.spent.get(CoreCause.RUNNING):
         yield Trial(Resource.CORES, core.name, "cores computed in no time", no_computing=True)
+        yield from _slowest(result.cores, engine)
     use = max(result.channels, key=lambda use: use.busy, default=None)
     if use is not None and use.busy >= _BUSY and all(use.beat_words == 1 for use in result.channels):
-        yield Trial(
-            Resource.CHANNELS, _called(use), "each stream was split over two channels", two_words=True
-        )
+        half = _latency(result)["MM2S"] // _TWO  # each of two has as many words on their way
+        what = "each stream was split over two channels"
+        rate = {"external_latency": max(half, 1)}
+        yield Trial(Resource.CHANNELS, _called(use), what, rate, two_words=(-1,))
+        if engine is not None and (stream := _stream(engine, use)):
+            what = "this stream was split over two channels"
+            yield Trial(Resource.STREAM, _called(use), what, rate, two_words=stream)
+
+
+def _stream(engine: Engine, use: ChannelUse) -> list[int]:
+    """A channel and those at the other end of its stream; empty where there are none, or packets on it."""
+    found = PlannedWords.of(engine, BdChains(engine))
+    own = [ch for ch in found.bds if channel_name(engine, ch) == use.name]
+    ends = [end for ch in own for bd in found.bds[ch] for end in found.receivers(bd)]
+    senders = [bd.ch for ch in own for bd in found.senders.get(ch, ())]
+    return sorted({*own, *ends, *senders}) if ends or senders else []
+
+
+def _slowest(cores: Sequence[CoreUse], engine: Engine | None) -> Iterator[Trial]:
+    """One core that computes far longer than any other, as long as that one."""
+    order = sorted(cores, key=lambda core: -core.spent.get(CoreCause.RUNNING, 0))[:_TWO]
+    times = [core.spent.get(CoreCause.RUNNING, 0) for core in order]
+    if engine is None or len(order) < _TWO or times[0] < _LONGER * times[1] or not times[1]:
+        return
+    index = next((n for n in engine.cores.running if order[0].name.startswith(core_name(engine, n))), -1)
+    if index >= 0:
+        what = f"{core_name(engine, index)} computed no longer than the next one"
+        yield Trial(Resource.SLOWEST, order[0].name, what, core=(index, round(100 * times[1] / times[0])))
+
+
+def _rows(result: Result, engine: Engine | None) -> Iterator[Trial]:
+    """Rows in external memory that follow each other, where a channel reads or writes some that do not."""
+    if engine is None:
+        return
+    external = {channel_name(engine, ch): ch for ch in np.flatnonzero(engine.channels.external >= 0).tolist()}
+    uses = [use for use in result.channels if use.name in external and _has_rows(engine, external[use.name])]
+    lost = sum(use.spent.get(Cause.EXTERNAL, 0) for use in uses)
+    if lost >= LEAST * result.cycles and (use := _most(uses, Cause.EXTERNAL)):
+        what, again = "its rows followed each other in memory", max(use.bds - use.tasks, 0)
+        latency = _latency(result)[use.direction]  # rows that follow each other need no second run of a BD
+        remains = -min(again * latency, use.spent[Cause.EXTERNAL]) if again < _MANY else 0
+        yield Trial(Resource.ROWS, _called(use), what, rows_follow=True, remains=remains)
+
+
+def _has_rows(engine: Engine, ch: int) -> bool:
+    """Whether a BD of a channel, as its registers are now, leaves gaps in memory."""
+    descriptors = (descriptor_of(engine, each, bd) for each, bd in BdChains(engine).present() if each == ch)
+    return any(len(loops(Walk.of(each))) > 1 or loops(Walk.of(each))[0].step != 1 for each in descriptors)
 
 
 def _pieces(result: Result, engine: Engine | None) -> Iterator[Trial]:
@@ -255,13 +359,19 @@ def _pieces(result: Result, engine: Engine | None) -> Iterator[Trial]:
     waits = [use for use in small if use.spent.get(Cause.EXTERNAL, 0) >= LEAST * result.cycles]
     if engine is None or not waits:
         return
-    timing = replace(default_timing(result.board), **of_run(result.board, result.timing))
-    latency = {"MM2S": timing.external_latency, "S2MM": timing.external_write_latency}
+    latency = _latency(result)
     once = sum(latency[direction] for direction in {use.direction for use in waits})
     name = _called(max(waits, key=lambda use: use.spent[Cause.EXTERNAL]))
     constants = {**_EXTERNAL, **_HOST, "task_start": 1, "task_load": 0}
     constants["unlimited"] = int(Unlimited.DESCRIPTORS)
-    yield Trial(Resource.PIECES, name, "its pieces were one transfer", constants, remains=once)
+    pieces = "tasks" if all(use.bds == use.tasks for use in waits) else "pieces"
+    yield Trial(Resource.PIECES, name, f"its {pieces} were one transfer", constants, remains=once)
+
+
+def _latency(result: Result) -> dict[str, int]:
+    """Cycles that a transfer waits for external memory, by its direction."""
+    timing = replace(default_timing(result.board), **of_run(result.board, result.timing))
+    return {"MM2S": timing.external_latency, "S2MM": timing.external_write_latency}
 
 
 def _only_starts(engine: Engine) -> bool:
@@ -373,7 +483,8 @@ def _buffers(
         return
     by_name = {room.name: room for room in rooms[:_MOST]}
     alone = {name: _trial(by_name[name]).done(result, again) for name in watch(list(by_name))}
-    yield from (each for each in alone.values() if each.saves(result.cycles) >= LEAST)
+    helps = [each for each in alone.values() if each.saves(result.cycles) >= LEAST]
+    yield from sorted(helps, key=lambda each: each.saves(result.cycles))
     yield from _pairs(result, again, by_name, alone, together)
 
 
@@ -384,7 +495,7 @@ def _pairs(
     order = sorted(alone, key=lambda name: -alone[name].saves(result.cycles))
     chosen, saved = order[:1], alone[order[0]].saves(result.cycles)
     for name in order[1:]:
-        if best.saves(result.cycles) - saved < LEAST:
+        if best.saves(result.cycles) - saved < max(LEAST, _LITTLE * best.saves(result.cycles)):
             return
         room = _together([rooms[each] for each in (*chosen, name)], _listed([*chosen, name]))
         found = _trial(room).done(result, again)

@@ -123,7 +123,7 @@ def load(
     from memtile.importers.kernels.body import without_contents  # slow to load, and only needed here
     from memtile.importers.kernels.kernel import kernels
 
-    text = file if isinstance(file, Text) else _text(file)
+    text = file if isinstance(file, Text) else text_of(file)
     described = _chosen(text, found := devices(_tree(text)), name)
     filled = fill(described, Path(text.name), Path(bodies) if bodies is not None else None)
     still = _still(described, found, device, sequence, parameters, timing)
@@ -158,7 +158,7 @@ def sequence_names(file: Path | str) -> list[tuple[str, list[str]]]:
     Raises:
         InputFileError: the file cannot be read or is no MLIR.
     """
-    return [(each.name or each.device, [*each.sequences]) for each in devices(read(_text(file)))]
+    return [(each.name or each.device, [*each.sequences]) for each in devices(read(text_of(file)))]
 
 
 def parameter_names(file: Path | str) -> list[str]:
@@ -167,7 +167,7 @@ def parameter_names(file: Path | str) -> list[str]:
     Raises:
         InputFileError: the file cannot be read or is no MLIR.
     """
-    return list(dict.fromkeys(name for each in devices(read(_text(file))) for name in each.parameters))
+    return list(dict.fromkeys(name for each in devices(read(text_of(file))) for name in each.parameters))
 
 
 def load_still(
@@ -199,7 +199,7 @@ def load_still(
             none, or its steps depend on numbers that only a run has.
         DesignError: what the device cannot hold.
     """
-    text = file if isinstance(file, Text) else _text(file)
+    text = file if isinstance(file, Text) else text_of(file)
     found = devices(_tree(text))
     described = _chosen(text, found, name)
     still = _still(described, found, device, sequence, _Zeros(parameters), None)
@@ -273,8 +273,12 @@ def _still(
     )
 
 
-def _text(file: Path | str | MlirModule) -> Text:
-    """The text of a file or of a module."""
+def text_of(file: Path | str | MlirModule) -> Text:
+    """The text of a file or of a module.
+
+    Raises:
+        InputFileError: the file cannot be read.
+    """
     if not isinstance(file, Path | str):
         return Text("module", file.operation.get_asm(print_generic_op_form=True))
     if isinstance(file, str) and "\n" in file:

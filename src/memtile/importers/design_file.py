@@ -44,6 +44,42 @@ def is_own_design(file: Path) -> bool:
     )
 
 
+def is_program(file: str | Path) -> bool:
+    """Whether a file is a program of IRON: Python that imports ``aie``, also within a function."""
+    path = Path(file)
+    if path.suffix != ".py" or not path.is_file():
+        return False
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (SyntaxError, ValueError, OSError):  # whoever loads it says what is wrong
+        return False
+    return any(_is_of_iron(name) for node in ast.walk(tree) for name in _imported(node))
+
+
+def is_script(file: str | Path) -> bool:
+    """Whether a program does something when it is run, unlike helpers and tests of pytest."""
+    if not is_program(file):
+        return False
+    return any(
+        isinstance(node, ast.If | ast.With | ast.For)
+        or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call))
+        for node in ast.parse(Path(file).read_bytes()).body
+    )
+
+
+def _imported(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+        yield node.module
+        yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def _is_of_iron(name: str) -> bool:
+    first, second, *_ = [*name.split("."), ""]
+    return first == "aie" or (first, second) == ("memtile", "iron")
+
+
 class _Present(SourceFileLoader):
     """Runs what a file says now: bytecode knows its source by size and second alone.
 

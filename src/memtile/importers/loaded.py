@@ -31,6 +31,7 @@ from memtile.importers.kernels.user_functions import CALLED
 from memtile.importers.link_sizes import link_findings, with_links
 from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.description import DeviceDescription
+from memtile.importers.mlir.left_out_buffers import buffer_findings
 from memtile.importers.mlir.moves import moves_of
 from memtile.importers.mlir.next_itself import next_findings
 from memtile.importers.mlir.sequence.program import (
@@ -43,6 +44,7 @@ from memtile.importers.mlir.sequence.program import (
 from memtile.importers.mlir.sequence.sequence_reader import NO_PARAMETERS, Parameters
 from memtile.importers.mlir.token_packets import Text
 from memtile.importers.mlir.types import Shaped
+from memtile.importers.mlir.unstarted_bds import unstarted_findings
 from memtile.model.state.causes import CoreCause
 from memtile.plain_text import markup_text
 from memtile.runs.array_names import Given, Wanted
@@ -260,8 +262,12 @@ class Loaded:
     def _odd(self, sequence: SequenceProgram | None) -> Oddities:
         devices = (self.configured, *(sequence.loads if sequence is not None else ()))
         of_chains = (move for made in devices for move in moves_of(made))
-        chained = [finding for made in devices for finding in next_findings(made)]
-        return Oddities((*of_chains, *(sequence.moves if sequence is not None else ())), chained)
+        rules = (next_findings, buffer_findings)
+        chained = {each.message: each for made in devices for rule in rules for each in rule(made)}
+        if sequence is not None:
+            chained |= {each.message: each for each in unstarted_findings(self.configured, sequence)}
+        moves = sequence.moves if sequence is not None else ()
+        return Oddities((*of_chains, *moves), tuple(chained.values()))  # a device that is loaded again once
 
     def arguments_used(self, scalars: Scalars = NO_SCALARS) -> frozenset[int]:
         """The arguments that the array reads or writes, where the steps depend on arguments that are numbers.

@@ -1,37 +1,21 @@
-"""Repairs of a design in MLIR: its text with each candidate is loaded as the design was, and run."""
+"""Repairs of a design in MLIR, and of a text that is refused."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from memtile.errors import MemtileError
-from memtile.explain.findings import Finding
-from memtile.explain.repairs import (
-    FAILED,
-    SECONDS,
-    Candidate,
-    OutOfTimeError,
-    Trial,
-    Tried,
-    holds_in_other_schedules,
-    is_better,
-    is_wanted,
-    search,
-    trial_of,
-    until_late,
-)
-from memtile.explain.results import Result
+from memtile.explain.repairs import SECONDS, Tried, is_wanted, spent
 from memtile.importers.mlir.repairs.candidates import candidates
-from memtile.importers.mlir.repairs.text_edits import applied
 from memtile.importers.mlir.sequence.program import is_scalar
 from memtile.importers.mlir.token_packets import Text
 from memtile.importers.mlir.types import Shaped
+from memtile.importers.repairs import Ended, Repairs
 from memtile.runs.external_uses import ExternalUse
 from memtile.runs.options import USUAL, RunOptions
 from memtile.runs.program import Run
@@ -73,106 +57,37 @@ Once = Callable[[Any, RunOptions], Run]
 Expected = Mapping[str, npt.NDArray[np.generic]]
 
 
-@dataclass(frozen=True, slots=True)
-class TextRepairs:
-    """What tries repairs of a design in MLIR.
+def text_repairs(
+    text: Text,
+    loads: Callable[[Text], Any],
+    once: Once,
+    expected: Expected | None = None,
+    missing: Callable[[], int | None] = lambda: None,
+) -> Repairs:
+    """What tries repairs of a text.
 
-    Attributes:
-        design: that is wrong.
-        once: runs it, or one like it, with the same arrays.
-        expected: arrays that are to come out, by name; empty = nobody knows.
-        accept: says of a repaired text whether nothing else is against it.
-        usable: says which candidates are tried.
+    Args:
+        text: of a design that is refused, stuck or wrong.
+        loads: loads a text.
+        once: runs what was loaded, with the same arrays each time.
+        expected: arrays that are to come out, by name; None = nobody knows.
+        missing: bytes of the host's arrays that the design does not use; None = nobody knows.
     """
 
-    design: Reloadable
-    once: Once
-    expected: Expected | None = None
-    accept: Callable[[Text], bool] = lambda _: True
-    usable: Callable[[Candidate], bool] = lambda _: True
+    def ended(other: Text, how: RunOptions) -> Ended:
+        made = loads(other)
+        done = once(made, how)
+        is_open = bool(done.stopped) or any(map(_UNWRITTEN.match, done.result.resting))
+        return Ended(done.result, done.arrays, _missing(made), is_open)
 
-    def search(
-        self,
-        before: Result,
-        findings: Sequence[Finding] = (),
-        options: RunOptions = USUAL,
-        *,
-        seconds: float = SECONDS,
-        watch: Callable[[int], None] | None = None,
-    ) -> Tried:
-        """The changes of the text with which the design finishes, best first.
+    return Repairs(text, candidates, ended, expected, missing=missing)
 
-        Args:
-            before: what a run of the design left.
-            findings: more of them, of a check.
-            options: of its run.
-            seconds: time for all runs.
-            watch: called before each run with the number of those done.
 
-        Raises:
-            DesignError: the design was made otherwise than from a text.
-        """
-        text = self.text
-        asked = replace(options, check=True, history=False, progress=None)
-        most = _missing(self.design)
-
-        def attempt(candidate: Candidate, until: float, limit: int) -> Trial:
-            trial = self._tried(candidate, replace(asked, max_cycles=limit), until)
-            good = is_better(trial, before) and trial.missing <= most
-            return replace(trial, good=good)
-
-        def confirm(candidate: Candidate, until: float) -> bool:
-            return self._confirmed(candidate, asked, until)
-
-        return search(
-            filter(self.usable, candidates(text, [*before.findings, *findings])),
-            attempt,
-            max_cycles=options.max_cycles,
-            confirm=confirm,
-            seconds=seconds,
-            watch=watch,
-        )
-
-    @property
-    def text(self) -> Text:
-        """The text of the design."""
-        text = self.design.source
-        assert text is not None
-        return text
-
-    def changed(self, candidate: Candidate) -> Text:
-        """The text of the design with a candidate."""
-        text = self.text
-        return replace(text, content=applied(text, candidate.changes), places=(), _breaks=[])
-
-    def _run(self, candidate: Candidate, options: RunOptions, until: float) -> tuple[Reloadable, Run] | None:
-        """The design with a candidate, run; None if it is refused, or the time is over."""
-        try:
-            progress = until_late(until)
-            made = self.design.loads(self.changed(candidate))
-            return made, self.once(made, replace(options, progress=progress))
-        except (MemtileError, OutOfTimeError):  # a change may be one that the array does not have
-            return None
-
-    def _tried(self, candidate: Candidate, options: RunOptions, until: float) -> Trial:
-        found = self._run(candidate, options, until)
-        if found is None:
-            return FAILED
-        made, done = found
-        trial = trial_of(done.result, _missing(made))
-        good = trial.good and not done.stopped and not any(map(_UNWRITTEN.match, done.result.resting))
-        if self.expected is not None:
-            good = good and all(np.array_equal(done.arrays[n], each) for n, each in self.expected.items())
-        return replace(trial, good=good, compared=trial.compared or self.expected is not None)
-
-    def _confirmed(self, candidate: Candidate, options: RunOptions, until: float) -> bool:
-        """Whether a candidate also works in other schedules, and nothing else is against it."""
-
-        def is_good() -> bool:
-            other = self._run(candidate, options, until)
-            return other is not None and other[1].result.good
-
-        return self.accept(self.changed(candidate)) and holds_in_other_schedules(is_good)
+def repairs_of(design: Reloadable, once: Once, expected: Expected | None = None) -> Repairs:
+    """What tries repairs of a design that was loaded from a text."""
+    text = design.source
+    assert text is not None
+    return text_repairs(text, design.loads, once, expected, lambda: _missing(design))
 
 
 def _missing(design: Reloadable) -> int:
@@ -214,7 +129,11 @@ def repairs(
         done: Run = made.run(*arrays, options=how)
         return done
 
+    began = spent()
     before = once(design, replace(options, check=True))
-    if expected is None and not is_wanted(before.result):
+    if expected is not None:
+        before = before.against(expected)
+    elif not is_wanted(before.result):
         return Tried()
-    return TextRepairs(design, once, expected).search(before.result, (), options, seconds=seconds)
+    left = seconds - (spent() - began)
+    return repairs_of(design, once, expected).search(before.result, (), options, seconds=left)

@@ -17,13 +17,13 @@ import numpy as np
 from memtile.arch.devices import device as find_device
 from memtile.design.run_design import make
 from memtile.errors import InputFileError, MemtileError
-from memtile.importers.design_file import aside, design_function
+from memtile.importers.design_file import aside, design_function, is_program
 from memtile.importers.hosted_array import HostedArray
 from memtile.importers.loaded import Loaded
 from memtile.importers.text_design import SUFFIX, TextDesign
 from memtile.iron.aie_names import only_ours
 from memtile.iron.kernel import ExternalFunction
-from memtile.iron.program_file import is_program, run
+from memtile.iron.program_file import run
 from memtile.iron.taking import DesignTakenError, Taking, taking
 from memtile.runs.program import Run
 

@@ -19,7 +19,6 @@ from memtile.iron.taking import active
 from memtile.iron.utils.hostruntime import set_current_device
 
 _FAILED = 1  # exit code of Python where a program raises
-_ROOTS = ("aie", "memtile.iron")
 _PACKAGE = str(Path(__file__).parents[1])
 _OF_HOSTS = "HostRuntimeError"  # mlir-aie's, which is not there before the program imports it
 _REFUSALS = (TypeError, ValueError, RuntimeError, AttributeError, OSError)
@@ -37,41 +36,6 @@ def source_instead(file: str, source: str) -> Iterator[None]:
         yield
     finally:
         _INSTEAD.reset(token)
-
-
-def is_program(file: str | Path) -> bool:
-    """Whether a file is a program of IRON: Python that imports ``aie``, also within a function."""
-    path = Path(file)
-    if path.suffix != ".py" or not path.is_file():
-        return False
-    try:
-        tree = ast.parse(path.read_bytes())
-    except (SyntaxError, ValueError, OSError):  # whoever loads it says what is wrong
-        return False
-    return any(_is_ours(name) for node in ast.walk(tree) for name in _imported(node))
-
-
-def is_script(file: str | Path) -> bool:
-    """Whether a program does something when it is run, unlike helpers and tests of pytest."""
-    if not is_program(file):
-        return False
-    return any(
-        isinstance(node, ast.If | ast.With | ast.For)
-        or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call))
-        for node in ast.parse(Path(file).read_bytes()).body
-    )
-
-
-def _imported(node: ast.AST) -> Iterator[str]:
-    if isinstance(node, ast.Import):
-        yield from (alias.name for alias in node.names)
-    elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-        yield node.module
-        yield from (f"{node.module}.{alias.name}" for alias in node.names)
-
-
-def _is_ours(name: str) -> bool:
-    return any(name == root or name.startswith(f"{root}.") for root in _ROOTS)
 
 
 def run(file: str, arguments: Sequence[str]) -> None:

@@ -1,9 +1,10 @@
-"""Engines that the package carries: machine code for any processor of a kind, so that nobody waits for it.
+"""Engines that the package carries, so that nobody waits for Numba: machine code and bitcode.
 
-A wheel for one platform has object files in its folder ``engines``, made by ``.ci/carry`` from the wheel for
-all platforms. One is taken where nothing is in the cache, and where its sources, its structs, the platform
-and the processor are those that it was made for; else the engine is compiled, as where none is carried.
-``MEMTILE_JIT=own`` takes none.
+``.ci/carry`` puts them into wheels, in the folder ``engines``: bitcode into the one for all platforms, of
+which machine code is made in some seconds where it is first used (``bitcode``), and object files for any
+processor of a kind into a wheel for one platform. What is carried is taken where nothing is in the cache, and
+where its sources, its structs and what it is for fit: an object file before bitcode. Else the engine is
+translated by Numba, as where nothing is carried. ``MEMTILE_JIT=own`` takes none.
 """
 
 from __future__ import annotations
@@ -11,11 +12,13 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Callable
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from memtile.jit.bitcode import fits_here, llvm_version
 from memtile.jit.cache import Sources, source_hash
 from memtile.jit.native import MachineCode, file_of
 from memtile.jit.settings import BOUNDS
@@ -50,11 +53,13 @@ class BundledEngine(NamedTuple):
     """What is carried.
 
     Attributes:
-        code: that fits, None if none does.
-        refused: why one that is carried does not fit, empty if none is carried or one fits.
+        code: machine code that fits, None if none does.
+        bitcode: of which machine code can be made here, where ``code`` is None; None = there is none either.
+        refused: why none of what is carried fits, empty if nothing is carried or something fits.
     """
 
     code: MachineCode | None
+    bitcode: MachineCode | None
     refused: str
 
 
@@ -75,8 +80,13 @@ def here() -> tuple[str, frozenset[str]]:
 
 
 def path_of(name: str) -> Path:
-    """The file of an entry."""
+    """The file with machine code of an entry."""
     return FOLDER / f"{name}.object"
+
+
+def bitcode_path(name: str) -> Path:
+    """The file with bitcode of an entry."""
+    return FOLDER / f"{name}.bitcode"
 
 
 def baseline() -> Baseline | None:
@@ -86,13 +96,17 @@ def baseline() -> Baseline | None:
 
 def content_of(code: MachineCode, sources: Sources, needs: tuple[str, ...]) -> bytes:
     """A file with code that was compiled on this platform for processors with the features that it needs."""
-    more = {"sources": source_hash(sources), "platform": here()[0], "needs": needs}
-    return file_of(code, **more)
+    return file_of(code, sources=source_hash(sources), platform=here()[0], needs=needs)
+
+
+def bitcode_content(code: MachineCode, sources: Sources) -> bytes:
+    """A file with bitcode that was made by this LLVM."""
+    return file_of(code, sources=source_hash(sources), llvm=llvm_version())
 
 
 @cache
 def found(name: str, sources: Sources, about: str) -> BundledEngine:
-    """Code that is carried for an entry.
+    """What is carried for an entry.
 
     Args:
         name: of the entry.
@@ -100,31 +114,49 @@ def found(name: str, sources: Sources, about: str) -> BundledEngine:
         about: what else it depends on.
     """
     if not WANTED:
-        return BundledEngine(None, "")
+        return NOTHING
+    made_for = source_hash(sources), about
+    code, refused = _read(path_of(name), made_for, _other_processor)
+    if code is not None:
+        return BundledEngine(code, None, "")
+    bitcode, why = _read(bitcode_path(name), made_for, _other_llvm)
+    return BundledEngine(None, bitcode, "" if bitcode is not None else refused or why)
+
+
+NOTHING = BundledEngine(None, None, "")
+
+
+def _read(
+    path: Path, made_for: tuple[str, str], unfit: Callable[[dict[str, Any]], str]
+) -> tuple[MachineCode | None, str]:
+    """What a file has, and why it does not fit, as the end of a sentence; empty = it does, or is absent."""
     try:
-        first, _, content = path_of(name).read_bytes().partition(b"\n")
+        first, _, content = path.read_bytes().partition(b"\n")
     except OSError:
-        return BundledEngine(None, "")
-    refused = _refused(first, content, source_hash(sources), about)
-    return BundledEngine(
-        None if refused else MachineCode(json.loads(first)["symbol"], about, content), refused
-    )
-
-
-def _refused(first: bytes, content: bytes, sources: str, about: str) -> str:
-    """Why a file does not fit, as the end of a sentence; empty = it does."""
+        return None, ""
     try:
         head = json.loads(first)
-        made_for, needs = (head["sha256"], head["sources"], head["about"]), frozenset(head["needs"])
-        platform, _symbol = str(head["platform"]), str(head["symbol"])
+        symbol, of = str(head["symbol"]), (head["sources"], head["about"])
+        refused = "is of other sources" if of != made_for else unfit(head)
+        whole = head["sha256"] == sha256(content).hexdigest()
     except (ValueError, KeyError, TypeError):
-        return "is damaged"
+        return None, "is damaged"
+    if not whole or refused:
+        return None, refused if whole else "is damaged"
+    return MachineCode(symbol, made_for[1], content), ""
+
+
+def _other_processor(head: dict[str, Any]) -> str:
+    """Why machine code is not for this processor; empty = it is."""
     system, features = here()
-    if made_for[0] != sha256(content).hexdigest():
-        return "is damaged"
-    if made_for[1:] != (sources, about):
-        return "is of other sources"
-    if platform != system:
-        return f"is for {platform}"
-    missing = ", ".join(sorted(needs - features))
+    if head["platform"] != system:
+        return f"is for {head['platform']}"
+    missing = ", ".join(sorted(frozenset(head["needs"]) - features))
     return f"needs a processor with {missing}" if missing else ""
+
+
+def _other_llvm(head: dict[str, Any]) -> str:
+    """Why this LLVM makes no machine code of bitcode; empty = it does."""
+    if int(head["llvm"]) > llvm_version():
+        return f"needs LLVM {head['llvm']}, llvmlite here has {llvm_version()}"
+    return "" if fits_here() else "is for processors with 64-bit addresses"

@@ -10,8 +10,9 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from functools import cached_property, partial, update_wrapper
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from memtile.jit.cache import Sources, cache_directory, forget_old, made_once
@@ -106,6 +107,9 @@ def _notice(wanted: CompiledEntry | None) -> str:
     return f"memtile: compiling the engine (once, {time}; it is kept for the next time{carried}) ..."
 
 
+_FROM_BITCODE = "memtile: compiling the engine for this processor (once, 5 to 15 seconds; it is kept) ..."
+
+
 @contextmanager
 def compiling(
     say: Callable[[str], None], sources: Sources, wanted: CompiledEntry | None = None
@@ -114,13 +118,32 @@ def compiling(
 
     If what is ``wanted`` is kept already, nothing is compiled. ``say`` is called if one does, before it does,
     and a terminal shows how far it is. Of several processes one compiles; the others wait for it and say so.
-    Compiling makes millions of objects, most of which stay: looking for garbage among them, then or later,
-    takes a tenth of the time.
     """
     directory = cache_directory(sources)
     if wanted is not None and wanted.kept() is not None:
         yield
         return
+    waiting = partial(say, "memtile: another process is compiling the engine; waiting for it ...")
+    with made_once(directory, waiting):
+        if wanted is not None and wanted.in_package().bitcode is not None:
+            if wanted.kept() is None:  # who was waited for may have compiled it
+                say(_FROM_BITCODE)
+                forget_old(directory)
+                PROGRESS.begin(translated=True)
+            with shown() if wanted.kept() is None else nullcontext():
+                yield
+        else:
+            with _translating(partial(_notice, wanted), say, directory):
+                yield
+
+
+@contextmanager
+def _translating(notice: Callable[[], str], say: Callable[[str], None], directory: Path) -> Iterator[None]:
+    """Context in which Numba may translate.
+
+    It makes millions of objects, of which half stay: looking for garbage among them all, then or later, takes
+    a tenth of the time. ``linking`` looks for it now and then, in new ones.
+    """
     from numba.core import event
 
     display = ExitStack()
@@ -131,7 +154,7 @@ def compiling(
         def on_start(self, _event: Any) -> None:
             if not self.given:
                 self.given = True
-                say(_notice(wanted))
+                say(notice())
                 forget_old(directory)
                 gc.disable()
                 PROGRESS.begin()
@@ -140,18 +163,12 @@ def compiling(
         def on_end(self, _event: Any) -> None:
             """Nothing to say."""
 
-    notice, collecting = Notice(), gc.isenabled()
-    waiting = partial(say, "memtile: another process is compiling the engine; waiting for it ...")
-    with (
-        made_once(directory, waiting),
-        settings(directory),
-        event.install_listener("numba:compile", notice),
-        display,
-    ):
+    listener, collecting = Notice(), gc.isenabled()
+    with settings(directory), event.install_listener("numba:compile", listener), display:
         try:
             yield
         finally:
-            if notice.given:
+            if listener.given:
                 gc.freeze()
             if collecting:
                 gc.enable()

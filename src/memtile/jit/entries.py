@@ -1,5 +1,5 @@
 """Entries: compiled functions that Python calls, as machine code from the cache (``native``) or the package
-(``bundled_engine``).
+(``bundled_engine``), or made of bitcode (``bitcode``) that the package carries or Numba translates.
 
 Where this Numba does not hand its machine code over, or ``MEMTILE_JIT=numba`` says so, Numba itself keeps and
 calls it: slower to load and to call, otherwise the same.
@@ -16,6 +16,7 @@ from typing import Any
 from zlib import crc32
 
 from memtile.jit import bundled_engine, native
+from memtile.jit.bitcode import Processor, object_file, this_processor
 from memtile.jit.cache import Sources, cache_directory
 from memtile.jit.settings import settings
 from memtile.jit.struct_layout import layout_of
@@ -89,9 +90,9 @@ class CompiledEntry:
         return native.kept(cache_directory(self.sources), self.__name__, self._about)
 
     def in_package(self) -> bundled_engine.BundledEngine:
-        """The machine code that the package carries, and why not."""
+        """What the package carries, and why nothing of it fits."""
         if self._by_numba:
-            return bundled_engine.BundledEngine(None, "")
+            return bundled_engine.NOTHING
         return bundled_engine.found(self.__name__, self.sources, self._about)
 
     @property
@@ -99,17 +100,27 @@ class CompiledEntry:
         layouts = [layout_of(kind) for kind in self._kinds]
         return f"{crc32(repr(layouts).encode()):08x}"
 
+    def bitcode(self) -> native.MachineCode | None:
+        """What the package carries as bitcode, else what Numba translates; None if Numba has to call it."""
+        if carried := self.in_package().bitcode:
+            return carried
+        from memtile.jit.parts import bitcode_of
+
+        with settings(cache_directory(self.sources)):
+            made = bitcode_of(self.function, self._numbers)
+        return None if made is None else native.MachineCode(made[0], self._about, made[1])
+
+    def compiled_for(self, processor: Processor) -> native.MachineCode | None:
+        """Machine code for a processor of this platform; None if Numba has to call it."""
+        source = self.bitcode()
+        code = None if source is None else object_file(source.content, processor)
+        return None if source is None or code is None else source._replace(content=code)
+
     def _compiled(self) -> native.MachineCode | None:
         """Compile it and keep what comes out; None if Numba has to call it."""
-        from memtile.jit.parts import machine_code
-
-        directory = cache_directory(self.sources)
-        with settings(directory):
-            made = machine_code(self.function, self._numbers)
-        if made is None:
-            return None
-        code = native.MachineCode(made[0], self._about, made[1])
-        native.keep(directory, self.__name__, code)
+        code = self.compiled_for(this_processor())
+        if code is not None:
+            native.keep(cache_directory(self.sources), self.__name__, code)
         return code
 
     def _numba_calls(self) -> native.Calls:

@@ -100,18 +100,31 @@ def kept(directory: Path, name: str, about: str) -> MachineCode | None:
     return found
 
 
+def target_machine(level: int, processor: str, features: str = "") -> Any:
+    """LLVM's code generator for a processor of this platform, for code that is loaded into a process.
+
+    Args:
+        level: of optimisation, 0 to 3.
+        processor: as LLVM calls it.
+        features: of it, as LLVM writes them; empty = those that the name stands for.
+    """
+    from llvmlite import binding
+
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    target = binding.Target.from_triple(binding.get_process_triple())
+    options = {"opt": level, "cpu": processor, "features": features, "codemodel": "jitdefault", "jit": True}
+    options["reloc"] = "static" if target.name.startswith("x86") else "default"
+    return target.create_target_machine(**options)
+
+
 def load(code: MachineCode) -> Calls:
     """Link the code into this process."""
     from llvmlite import binding
 
     settings.install()
-    binding.initialize_native_target()
-    binding.initialize_native_asmprinter()
-    target = binding.Target.from_triple(binding.get_process_triple())
-    options = {"opt": 0, "cpu": binding.get_host_cpu_name(), "codemodel": "jitdefault", "jit": True}
-    options["reloc"] = "static" if target.name.startswith("x86") else "default"
     engine = binding.create_mcjit_compiler(
-        binding.parse_assembly(""), target.create_target_machine(**options)
+        binding.parse_assembly(""), target_machine(0, binding.get_host_cpu_name())
     )
     engine.add_object_file(binding.ObjectFileRef.from_data(code.content))
     engine.finalize_object()

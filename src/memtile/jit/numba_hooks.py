@@ -20,7 +20,6 @@ _FUNCTIONS = (
     ("codegen", "JITCodeLibrary.add_linking_library", ("self", "library")),
     ("codegen", "JITCodeLibrary.enable_object_caching", ("self",)),
     ("codegen", "JITCodeLibrary.finalize", ("self",)),
-    ("codegen", "JITCodeLibrary._get_compiled_object", ("self",)),
     ("compiler", "Compiler.define_pipelines", ("self",)),
     ("compiler_machinery", "PassManager.add_pass", ("self", "pss")),
     ("dispatcher", "Dispatcher.add_overload", ("self", "cres")),

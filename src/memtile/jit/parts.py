@@ -1,7 +1,8 @@
 """Functions of the model as Numba gets them: parts and entries, with what Numba is asked to do with each.
 
-Compiled by ``linking`` where this Numba has what it needs, else by Numba alone, which takes minutes: it
-optimises every function together with all that it calls, and turns each into machine code.
+Translated by ``linking`` where this Numba has what it needs, and made machine code by ``bitcode``; else
+compiled by Numba alone, which takes minutes: it optimises every function together with all that it calls, and
+turns each into machine code.
 """
 
 from __future__ import annotations
@@ -18,10 +19,6 @@ from memtile.jit.numba_hooks import missing_hook
 # What is compiled allocates nothing, so reference counting of its arguments would only cost time.
 _ALWAYS = {"error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
 _njit: Any = njit  # its stubs do not know all switches
-
-
-_FOREIGN = ("Py", "_Py", "numba", "NRT_", "Numba")
-"""Names that code would only find in Numba or in Python."""
 
 
 def compiled_part(function: Callable[..., Any], *, inline: bool) -> Any:
@@ -53,23 +50,18 @@ def compiled_entry(function: Callable[..., Any], *, on_disk: bool = True) -> Any
     return _njit(**options)(function)
 
 
-def machine_code(function: Callable[..., Any], numbers: int) -> tuple[str, bytes] | None:
-    """Compile a function of 64-bit integers that gives one.
+def bitcode_of(function: Callable[..., Any], numbers: int) -> tuple[str, bytes] | None:
+    """Translate a function of 64-bit integers that gives one, and link it with all that it calls.
 
     Returns:
-        Its name in an object file, and the file; None where this Numba does not hand them over, or the code
-        needs Numba or Python to run.
+        Its name, and the whole as LLVM's bitcode; None where this Numba does not hand it over.
     """
     if missing_hook() is not None:
         return None
-    from memtile.jit.linking import EntryCompiler
+    from memtile.jit.linking import BitcodeCompiler
 
-    options = {"no_cpython_wrapper": True, "nogil": True, "pipeline_class": EntryCompiler, **_ALWAYS}
+    options = {"no_cpython_wrapper": True, "nogil": True, "pipeline_class": BitcodeCompiler, **_ALWAYS}
     dispatcher = _njit(**options)(function)
     dispatcher.compile(types.int64(*[types.int64] * numbers))
     (result,) = dispatcher.overloads.values()
-    library, symbol = result.library, result.fndesc.llvm_func_name
-    needed = [f.name for f in library._final_module.functions if f.is_declaration]
-    if any(name.startswith(_FOREIGN) for name in needed):
-        return None
-    return symbol, library._get_compiled_object()
+    return result.fndesc.llvm_func_name, bytes(result.library._final_module.as_bitcode())

@@ -1,6 +1,7 @@
 """How far a compiler is, as a line on a terminal: functions translated, then machine code made of them.
 
-The second stage is one call into LLVM; how long it will take follows from the first.
+The second stage is a few calls into LLVM; how long it will take follows from the first. Where bitcode is
+there already it is the only one, and what it took on one machine is all that is known.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from memtile.plain_text import printable
 
 _FIRST = 0.87  # share of the time in which functions are translated
 _EVERY_SECONDS = 0.5
+_ALONE_SECONDS = 8.0  # of a second stage without a first one, with two cores of 2024
 _BAR = 24  # characters
 _REST = "\x1b[K"  # what else is in the line goes
 
@@ -32,16 +34,19 @@ class Progress:
     def __init__(self) -> None:
         self.parts = self.translated = 0
         self.linking: float | None = None
-        self._begun = time.monotonic()
+        self._begun, self._alone = time.monotonic(), False
 
-    def begin(self) -> None:
-        """The compiler starts now."""
-        self.translated, self.linking, self._begun = 0, None, time.monotonic()
+    def begin(self, *, translated: bool = False) -> None:
+        """The compiler starts now, with functions to translate or with all of them translated."""
+        self.translated, self._begun, self._alone = 0, time.monotonic(), translated
+        self.linking = self._begun if translated else None
 
     def fraction(self, now: float) -> float:
         """How much is done at ``now``, 0 to 1; below 1 until it is over."""
         if self.linking is None:
             return _FIRST * min(self.translated / max(self.parts, 1), 1.0)
+        if self._alone:
+            return min((now - self.linking) / _ALONE_SECONDS, 0.99)
         first = max(self.linking - self._begun, _EVERY_SECONDS)
         expected = first * (1 - _FIRST) / _FIRST
         return min(_FIRST + (1 - _FIRST) * (now - self.linking) / expected, 0.99)

@@ -21,7 +21,8 @@ from typing import Any
 ENABLED = os.environ.get("MEMTILE_JIT", "1") != "0"
 BOUNDS = os.environ.get("MEMTILE_BOUNDS", "0") != "0"
 """Whether compiled code checks every index, see ``bounds``; slower, and compiled and cached apart."""
-_OPT_LEVEL = 3  # of LLVM: the clock loop is a tenth faster than with level 1, and takes as long to compile
+OPT_LEVEL = 3
+"""Of LLVM: the clock loop is a tenth faster than with level 1, and takes as long to compile."""
 
 
 @contextmanager
@@ -32,7 +33,7 @@ def settings(directory: Path) -> Iterator[None]:
     config: Any = numba.config  # a module whose names are made at run time
     before = config.CACHE_DIR, config.OPT
     level = type(config.OPT)  # Numba's own level class, which also knows "max"
-    config.CACHE_DIR, config.OPT = str(directory), level(_OPT_LEVEL)
+    config.CACHE_DIR, config.OPT = str(directory), level(OPT_LEVEL)
     try:
         yield
     finally:

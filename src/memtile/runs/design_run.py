@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from memtile.explain.checks import Check
+from memtile.explain.exchanged_outputs import with_exchanges
 from memtile.explain.late_writes import LateWrites
 from memtile.explain.outcome import outcome
 from memtile.explain.outputs import Outputs
@@ -165,8 +166,10 @@ def _must_have_words(machine: Machine, *, untimed: bool) -> None:
 
 def _buffer_checks(machine: Machine) -> Iterator[Check]:
     """Comparisons of buffers with what they should hold at the end; nobody can read without a clock."""
-    for name, array, wanted in machine.compared:
-        yield Check.compare(name, array.ravel(), wanted, [array.shape])
+    checks = [
+        Check.compare(name, array.ravel(), wanted, [array.shape]) for name, array, wanted in machine.compared
+    ]
+    yield from with_exchanges(checks, [(array.ravel(), wanted) for _, array, wanted in machine.compared])
     for tile, buffer, data in machine.expected:
         found = tile.load(buffer).ravel() if machine.engine.has_clock(tile.index) else data[:0]
         yield Check.compare(f"{tile.label}buffer {buffer.name}", found, data, [buffer.shape])

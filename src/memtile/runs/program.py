@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,9 +11,13 @@ import numpy.typing as npt
 
 from memtile.arch.dispatch import Launch
 from memtile.errors import DesignError
+from memtile.explain.bd_chains import BdChains
 from memtile.explain.checks import Check
+from memtile.explain.deadlock.planned_words import PlannedWords
+from memtile.explain.exchanged_outputs import with_exchanges
 from memtile.explain.oddities import NONE_ODD, Oddities
 from memtile.explain.results import Result, Status
+from memtile.explain.word_sources import WordSources
 from memtile.explain.wrong_words import wrong_words
 from memtile.plain_text import printable
 from memtile.runs.array_names import Given, Wanted
@@ -103,7 +107,11 @@ class Run:
             DesignError: an array that the run did not leave, or that has another type.
         """
         checks = [_compared(name, self.arrays.get(name), array) for name, array in expected.items()]
-        found = wrong_words(checks) if self.result.status is Status.FINISHED else ()
+        flat = [(self.arrays[name].reshape(-1), array.reshape(-1)) for name, array in expected.items()]
+        checks = with_exchanges(checks, flat)
+        finished = self.result.status is Status.FINISHED
+        sources = _sources(self.result) if finished and not all(check.exact for check in checks) else None
+        found = wrong_words(checks, sources) if finished else ()
         result = replace(
             self.result,
             checks=(*self.result.checks, *checks),
@@ -115,6 +123,15 @@ class Run:
         arrays = (f"{name}: {array.dtype} {array.shape}" for name, array in self.arrays.items())
         stopped = f", stopped: {self.stopped}" if self.stopped else ""
         return printable(f"Run({self.result!r}, arrays {{{', '.join(arrays)}}}{stopped})")
+
+
+def _sources(result: Result) -> Callable[[str], str] | None:
+    """A sentence about who writes an argument; None where nobody has the model any more."""
+    try:
+        engine = None if result.kept is None else result.kept.engine()
+    except DesignError:
+        return None
+    return None if engine is None else WordSources(PlannedWords.of(engine, BdChains(engine)), ()).text
 
 
 def _compared(name: str, got: npt.NDArray[Any] | None, expected: npt.NDArray[Any]) -> Check:

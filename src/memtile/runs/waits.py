@@ -26,6 +26,7 @@ from memtile.runs.machine import ArrayMachine
 from memtile.runs.operation_table import Code, queues, table_of
 from memtile.runs.operations import ArrayShape, MaskPoll, Operation, Other, locate, words_written
 from memtile.sim.doors.polling import cycles_left
+from memtile.sim.doors.relaxed_model import hosts_wait
 from memtile.sim.loop.engine import Engine
 
 
@@ -215,6 +216,8 @@ class TokenHost:
         Raises:
             SimulationError: one of them never comes.
         """
+        if not hosts_wait():
+            return
         said = dict(operation.details)
         wanted = Counter(self._wanted(said))
         if not self._until(lambda: not self._missing(wanted), lambda: self._in_vain(said, wanted)):

@@ -75,6 +75,21 @@ class Function:
                 self.tables[arg.arg] = _classes()[kind]
         self.result = NOTHING
         self.used: dict[str, str] = {}
+        self.callees: dict[str, Function] = {}
+        self.read_with: tuple[object, ...] | None = None
+
+    def reads_as_before(self) -> bool:
+        """Whether what it is given, and what it gets of others, is as when this was last asked."""
+        before = self.read_with
+        self.read_with = (*self.given.values(), *((name, each.result) for name, each in self.callees.items()))
+        return self.read_with == before
+
+
+def _dotted(node: ast.expr) -> str:
+    """The name that is called, with those before its dots; "" where it is none."""
+    if isinstance(node, ast.Attribute):
+        return f"{_dotted(node.value)}.{node.attr}"
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 class Reader(ast.NodeVisitor):
@@ -118,13 +133,14 @@ class Reader(ast.NodeVisitor):
         return frozenset().union(*map(self.of, parts)) if parts else NOTHING
 
     def called(self, node: ast.Call) -> Found:
-        name = ast.unparse(node.func)
+        name = _dotted(node.func)
         if name in ("int", "min", "max"):
             return frozenset().union(*map(self.of, node.args))
         first, dot, rest = name.partition(".")
         function = self.known.get(self.function.calls.get(first, "") + dot + rest)
         if function is None:
             return NOTHING
+        self.function.callees[name] = function
         for parameter, argument in zip(function.names, node.args, strict=False):
             found = self.of(argument)
             if not found <= function.given[parameter]:
@@ -174,13 +190,17 @@ class Reader(ast.NodeVisitor):
 @cache
 def index_columns() -> Mapping[str, str]:
     """Columns that are used as an index or as a bound of a loop, each with a place."""
-    known = {
-        f"{module}.{node.name}": Function(node, names_in(module, tree)) for module, tree, node in functions()
-    }
+    known, names = dict[str, Function](), dict[str, dict[str, str]]()
+    for module, tree, node in functions():
+        if module not in names:
+            names[module] = names_in(module, tree)
+        known[f"{module}.{node.name}"] = Function(node, names[module])
     made, changed = list(known.values()), True
     while changed:
         changed = False
         for function in made:
+            if function.reads_as_before():
+                continue
             for _ in range(2):  # a name may be used above the line that gives it, in a loop
                 reader = Reader(function, known)
                 reader.visit(function.node)

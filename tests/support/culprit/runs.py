@@ -7,7 +7,6 @@ declares adds up what it reads into what it writes.
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
@@ -19,11 +18,13 @@ from memtile.check.check import check, refused
 from memtile.check.checked_program import of_mlir
 from memtile.errors import MemtileError
 from memtile.explain.findings import Finding
+from memtile.explain.repairs import spent
 from memtile.explain.results import Status
 from memtile.importers.design import load, load_still
 from memtile.importers.loaded import Loaded
 from memtile.importers.mlir.sequence.program import is_scalar
 from memtile.importers.mlir.token_packets import Text
+from memtile.importers.text_repairs import text_repairs
 from memtile.runs.options import RunOptions
 from memtile.runs.program import Run
 from memtile.sim.loop.other_schedules import schedule
@@ -202,7 +203,7 @@ class Repaired(NamedTuple):
     Attributes:
         offered: there is one.
         right: applied as it stands it leaves the words of the original, in the same time.
-        seconds: of the search.
+        seconds: of the processor, for the search.
         says: the change.
     """
 
@@ -220,17 +221,23 @@ def repaired(text: str, of: Original, limit: int) -> Repaired | None:
     launches, facts = _launches(of.facts), of.facts
     if len(launches) > 1 or launches[0].parameters:
         return None
-    began = time.perf_counter()
+    given = partial(arguments, launch=launches[0], pool=facts.data if facts is not None else None)
+    expected = {str(n): of.outcome.arrays[name] for n in range(len(of.outcome.arrays))
+                if (name := _name(launches[0], str(n))) in of.outcome.arrays}  # fmt: skip
+    options = RunOptions(check=True, pad_arguments=True, max_cycles=limit)
+    loads = partial(load, device=of.device, functions=of.functions)
+    began = spent()
     try:
-        design = load(Text(_NAME, text), device=of.device, functions=of.functions)
-        given = arguments(design, launches[0], facts.data if facts is not None else None)
-        names = {str(n): _name(launches[0], str(n)) for n in range(len(given))}
-        expected = {n: of.outcome.arrays[name] for n, name in names.items() if name in of.outcome.arrays}
-        options = RunOptions(check=True, pad_arguments=True, max_cycles=limit)
-        best = design.repairs(*given, expected=expected, options=options).best
-    except MemtileError:
-        return Repaired(offered=False, right=False, seconds=time.perf_counter() - began)
-    seconds = time.perf_counter() - began
+        design = loads(Text(_NAME, text))
+        best = design.repairs(*given(design), expected=expected, options=options).best
+    except MemtileError as error:
+
+        def once(made: Loaded, how: RunOptions) -> Run:
+            return made.run(*given(made), options=how)
+
+        tries = text_repairs(Text(_NAME, text), loads, once, expected)
+        best = tries.search(None, [*refused(_NAME, error)], options).best
+    seconds = spent() - began
     if best is None:
         return Repaired(offered=False, right=False, seconds=seconds)
     for change in sorted(best.changes, key=lambda change: -change.offset):

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from memtile import Array, MemoryTile
+from memtile import Array, MemoryTile, pad, view
 from memtile.bd.descriptor import Descriptor
 from memtile.design.host import Host
 from memtile.explain.limit import Resource
@@ -180,15 +180,55 @@ def slow_core(slow: bool) -> Made:
     return _cores([400 if slow else 1])
 
 
+def one_slow_core(slow: bool) -> Made:
+    """Two cores of one column, of which the first takes three times as long."""
+    return _cores([600 if slow else 200, 200], columns=1)
+
+
+def host_waits(slow: bool) -> Made:
+    """A host that waits for one tile before it starts the other, which has nothing to do with it."""
+    array = Array("npu1", columns=2)
+    ends = []
+    for column in range(2):
+        tile, door = array.memory_tile(column), array.interface_tile(column)
+        data = np.arange(1500, dtype=np.int32)
+        block = tile.buffer("block", 1500)
+        tile.s2mm[0].start(tile.write(block))
+        array.connect(door.mm2s[0], tile.s2mm[0])
+        tile.expect(block, data)
+        ends.append((door, array.external(f"data{column}", data)))
+
+    def sequence(host: Host) -> Iterator[Any]:
+        for door, data in ends:
+            yield host.start(door.mm2s[0], door.read(data))
+            if slow:
+                yield host.wait()
+        yield host.wait()
+
+    array.host(sequence)
+    return array
+
+
+def padding(slow: bool) -> Made:
+    """Rows of 12 words that are sent with 20 zeros behind each."""
+    tile, after = MemoryTile(), 20 if slow else 0
+    rows = np.arange(1, 961, dtype=np.int32).reshape(80, 12)
+    walk = pad(view((80, 12)), ((0, 0), (0, after)))
+    tile.mm2s[0].start(tile.read(tile.buffer("rows", (80, 12), data=rows), walk))
+    tile.mm2s[0].expect(np.pad(rows, ((0, 0), (0, after))))
+    return tile
+
+
 def uneven_columns(slow: bool) -> Made:
     """Cores in three columns, one of which has most of the work, or all the same."""
     return _cores([900, 150, 150] if slow else [400, 400, 400])
 
 
-def _cores(costs: list[int]) -> Made:
-    array = Array("npu1", columns=len(costs))
+def _cores(costs: list[int], columns: int = 0) -> Made:
+    """Cores with these cycles for each block: in a column each, or one above the other."""
+    array = Array("npu1", columns=columns or len(costs))
     for column, cost in enumerate(costs):
-        tile = array.compute_tile(column, 2)
+        tile = array.compute_tile(0, 2 + column) if columns else array.compute_tile(column, 2)
         buffers = [tile.buffer(f"a{n}", 16) for n in range(2)]
         empty, full = tile.lock(2, f"x{column}.free"), tile.lock(0, f"x{column}.full")
         tile.s2mm[0].start(
@@ -276,11 +316,14 @@ SLOW = {
     ),
     "ping_pong": SlowDesign(ping_pong, Resource.BUFFERS, "ring", "MT0504"),
     "shallow_fifo": SlowDesign(shallow_fifo, Resource.BUFFERS, "blocks", "MT0504"),
-    "one_stream": SlowDesign(one_stream, Resource.CHANNELS, "MM2S 0"),
+    "one_stream": SlowDesign(one_stream, Resource.STREAM, "MM2S 0"),
     "small_pieces": SlowDesign(small_pieces, Resource.PIECES, "interface(0,0) S2MM 0", "MT0506"),
     "short_rows": SlowDesign(short_rows, Resource.ROWS, "interface(0,0) MM2S 0", "MT0506"),
     "short_descriptors": SlowDesign(short_descriptors, Resource.DESCRIPTORS, "MM2S 0", "MT0502"),
     "slow_core": SlowDesign(slow_core, Resource.CORES, "core (0, 2)"),
+    "one_slow_core": SlowDesign(one_slow_core, Resource.SLOWEST, "core (0, 2)"),
+    "host_waits": SlowDesign(host_waits, Resource.WAITS, "the host"),
+    "padding": SlowDesign(padding, Resource.CHANNELS, "zeros of its padding"),
     "uneven_columns": SlowDesign(uneven_columns, Resource.COLUMNS, "column 0", "MT0507"),
     "shared_link": SlowDesign(shared_link, Resource.LINKS, "tile", "MT0508"),
     "host_starts_rows": SlowDesign(host_starts_rows, Resource.HOST, "the host", "MT0503"),

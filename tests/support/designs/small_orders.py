@@ -94,6 +94,32 @@ def drawn_batches(seed: int) -> Small:
     return Small(began, tuple(work), fed)
 
 
+def drawn_exact(seed: int) -> Small:
+    """A ring of locks that only grow: most channels wait for the exact value that comes next.
+
+    Here and there a value is one off, a channel has a turn more or less, or fewer words come.
+    """
+    luck = random.Random(seed)
+    parts, rounds = luck.randint(2, 3), luck.randint(1, 3)
+    began, odd = [int(part == 0) for part in range(parts)], luck.choice((0.0, 0.0, 0.1, 0.25))
+    counted = luck.random() < 0.5 and luck.randrange(parts)
+    work = []
+    for part in range(parts):
+        blocks = []
+        for turn in range(max(rounds + (luck.random() < odd) - (luck.random() < odd), 1)):
+            units = began[part] + turn + (part > 0) + (luck.random() < odd) - (luck.random() < odd)
+            exact = part != counted or luck.random() < odd
+            takes = part if luck.random() >= odd / 2 else luck.randrange(-1, parts)
+            gives = (part + 1) % parts if luck.random() >= odd / 2 else luck.randrange(-1, parts)
+            added = 1 + (luck.random() < odd / 2)
+            blocks.append(Block(takes, max(units, 0) if exact else 1, exact, gives, added))
+        work.append(tuple(blocks))
+    fed = tuple(
+        len(blocks) - (luck.random() < 0.3) if part % 2 == 0 else -1 for part, blocks in enumerate(work)
+    )
+    return Small(tuple(began), tuple(work), fed)
+
+
 def built(small: Small) -> MemoryTile:
     """The design on a memory tile: channels that are fed receive, the others send."""
     tile = MemoryTile()
@@ -124,19 +150,28 @@ def built(small: Small) -> MemoryTile:
 def ends(small: Small, in_turn: frozenset[int] = frozenset()) -> set[bool]:
     """Whether all channels have ended, for each way in which it can come to rest.
 
-    A state is the place of each channel, two for each block, and the values of the locks.
+    A state is the place of each channel, two for each block, the values of the locks, and for each channel
+    the block whose release is still to come: the next block may have its lock by then.
 
     Args:
         small: the design.
         in_turn: locks from which no channel takes once more than another one that still takes from it.
     """
-    first = (tuple(0 for _ in small.work), small.began)
+    nothing = tuple(0 for _ in small.work)
+    first = (nothing, small.began, nothing)
     seen, left, found = {first}, [first], set[bool]()
     while left:
-        places, locks = left.pop()
-        early = [_is_early(small, places, part, in_turn) for part in range(len(places))]
-        after = [None if waits else _after(small, places, locks, part) for part, waits in enumerate(early)]
-        steps = [each for each in after if each is not None]
+        state = left.pop()
+        places, _, _ = state
+        steps = [
+            each
+            for part in range(len(places))
+            for each in (
+                _given(small, state, part),
+                None if _is_early(small, places, part, in_turn) else _after(small, state, part),
+            )
+            if each is not None
+        ]
         if not steps:
             found.add(all(place == 2 * len(own) for place, own in zip(places, small.work, strict=True)))
         for each in steps:
@@ -164,23 +199,34 @@ def _is_early(small: Small, places: tuple[int, ...], part: int, in_turn: frozens
     return any(takes_on(other) and taken(other) < taken(part) for other in range(len(places)))
 
 
-State = tuple[tuple[int, ...], tuple[int, ...]]
+State = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
 
 
-def _after(small: Small, places: tuple[int, ...], locks: tuple[int, ...], part: int) -> State | None:
-    """The state after the next step of a channel; None = it cannot go on."""
+def _given(small: Small, state: State, part: int) -> State | None:
+    """The state after the release of the last block of a channel; None = it is done."""
+    places, locks, due = state
+    if not due[part]:
+        return None
+    block, values = small.work[part][due[part] - 1], list(locks)
+    if block.gives >= 0:
+        values[block.gives] += block.added
+    return places, tuple(values), (*due[:part], 0, *due[part + 1 :])
+
+
+def _after(small: Small, state: State, part: int) -> State | None:
+    """The state after a channel has its next lock, or has moved its block; None = it cannot go on."""
+    places, locks, due = state
     number, moved = divmod(places[part], 2)
-    if number == len(small.work[part]):
+    if number == len(small.work[part]) or (moved and due[part]):
         return None
     block, values = small.work[part][number], list(locks)
-    if not moved and block.takes >= 0:
+    if moved:
+        if 0 <= small.fed[part] <= number:
+            return None
+        due = (*due[:part], number + 1, *due[part + 1 :])
+    elif block.takes >= 0:
         value = values[block.takes]
         if value != block.units if block.exact else value < block.units:
             return None
         values[block.takes] -= 0 if block.exact else block.units
-    elif moved:
-        if 0 <= small.fed[part] <= number:
-            return None
-        if block.gives >= 0:
-            values[block.gives] += block.added
-    return (*places[:part], places[part] + 1, *places[part + 1 :]), tuple(values)
+    return (*places[:part], places[part] + 1, *places[part + 1 :]), tuple(values), due

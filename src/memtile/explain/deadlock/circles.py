@@ -150,7 +150,8 @@ def _kind(knot: Knot, waits: EngineWaits, words: Sentences) -> tuple[str, str]:
             return "MT0302", ""
         if _holder(knot, waits) is not None:
             return "MT0302", ""
-    return "MT0301" if knot.is_circle else "MT0321", more_room(knot, waits, words)
+    fix = more_room(knot, waits, words) or _first_step(knot, waits, words)
+    return "MT0301" if knot.is_circle else "MT0321", fix
 
 
 def _holds(knot: Knot, lock: Party, waits: EngineWaits) -> bool:
@@ -272,6 +273,31 @@ def more_room(knot: Knot, waits: EngineWaits, words: Sentences) -> str:
         return ""
     whose = full[0] if len(full) == 1 else f"one of these: {', '.join(full)}"
     return f"More buffers may do, where they are full: {whose}."
+
+
+def _first_step(knot: Knot, waits: EngineWaits, words: Sentences) -> str:
+    """What would open a circle in which all wait for data: a task of the host, or an object of a core.
+
+    Empty where a core has had what it waits for: then the circle lost an object on its way round.
+    """
+    for party, need in knot.needs():
+        if need.via is Via.TASK and need.of.kind is PartyKind.HOST:
+            return f"Let {words.name(need.of)} start a task on {words.name(party)} before this wait."
+    cores = [party for party in knot.actors if party.kind is PartyKind.CORE]
+    steps = [step for core in cores if (step := _put_first(core, knot, waits, words))]
+    if not steps or len(steps) < len(cores) or not all(_fresh(core, waits) for core in cores):
+        return ""
+    return f"Let one core of the circle put an object before its first take: {', or '.join(steps)}."
+
+
+def _put_first(core: Party, knot: Knot, waits: EngineWaits, words: Sentences) -> str:
+    """``core (0, 2) one into @b before it takes from @a``; empty if it does not go from FIFO to FIFO."""
+    fifos = waits.engine.fifo_locks
+    takes = fifos.get(waits.lock_wanted(core))
+    gives = [fifos[lock.number] for lock in knot.locks if core in knot.givers(lock) and lock.number in fifos]
+    if takes is None or not takes.full or not gives or not gives[0].full:
+        return ""
+    return f"{words.name(core)} one into @{gives[0].fifo} before it takes from @{takes.fifo}"
 
 
 def _waits_for_room(party: Party, knot: Knot, waits: EngineWaits) -> bool:

@@ -44,10 +44,13 @@ class Abstraction:
     Attributes:
         undecided: parties that may go on in some run, or of which it does not say what they do.
         place: where the design says what a party waits for; empty if it says it nowhere.
+        part: by model index of a channel at external memory the elements of its array that all its transfers
+            move, of how many, and the name; None if these are all, or nobody knows.
     """
 
     undecided: Set[Party]
     place: Callable[[Party], str]
+    part: Callable[[int], tuple[int, int, str] | None]
 
 
 BEFORE_A_RUN = MappingProxyType(

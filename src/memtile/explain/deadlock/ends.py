@@ -308,7 +308,7 @@ class ChainEnd:
             return self._made("MT0323", says, f"Receive all {all_of_it} words.")
         if used:
             says = f"{self._name} has no task left for what was sent to it: {words}"
-            return self._made("MT0304", says, "Receive as many words as are sent.")
+            return self._made("MT0304", says, f"{self._again()}eceive as many words as are sent.")
         no_task = "never had a task" if used is False else "has no task"
         senders = sorted(self.waits.streams.senders_to(self.party.number))
         names = " and ".join(called(self.waits.engine, ch) for ch in senders[:2])
@@ -316,6 +316,18 @@ class ChainEnd:
         says = f"{verb} to {self._name}, which {no_task}: {words}"
         code = self._code("MT0312", "MT0110")
         return self._made(code, says, f"Start a task on {self._name}, or send them elsewhere.")
+
+    def _again(self) -> str:
+        """The begin of a repair of a channel that has ended: to go round, where it had but one turn."""
+        c, ch = self.waits.engine.channels, self.party.number
+        if self.waits.of_registers or self.waits.abstraction is not None or c.external[ch] >= 0:
+            return "R"
+        bds = PlannedWords.of(self.waits.engine, self.waits.chains).bds.get(ch, [])
+        if not bds or c.bds_done[ch] != len(bds):
+            return "R"
+        first, last = bds[0].number, bds[-1].number
+        on = "itself" if first == last else f"BD {first}"
+        return f"Let BD {last} go on with {on} (next_bd, loop=True), if its task is to go round, or r"
 
     def _not_sent(self, used: bool | None) -> Finding:
         first = self._wanted_by(Via.WORDS)[0]
@@ -336,7 +348,7 @@ class ChainEnd:
             core = self._starving_core(first) if self._part_moved() is None else None
             if core is None:
                 return self._made("MT0304", f"{says}; {self._name} {did}", fix)
-            return self._starved_core(core, did, fix)
+            return self._starved_core(core, first, did, fix)
         no_task = "never had a task" if used is False else "has no task"
         code = self._code("MT0312", "MT0113")
         return self._made(code, f"{says}; {self._name} {no_task}", f"Start a task on {self._name}.")
@@ -374,9 +386,18 @@ class ChainEnd:
         ahead = self.waits.streams.ahead_of.get(receiver, -1)
         return ahead in reached([port], partial(packet_ways, engine, packet))
 
-    def _starved_core(self, core: Party, did: str, fix: str) -> Finding:
+    def _starved_core(self, core: Party, receiver: Party, did: str, fix: str) -> Finding:
         """A core that waits for more than is sent, and what it has left of another object FIFO."""
         name, left = self.words.name(core), self._left_by(core)
+        fifo = self.waits.engine.fifo_locks.get(self.waits.lock_wanted(core))
+        if left and fifo is not None and self.waits.engine.channels.bds_done[receiver.number] == 1:
+            once = f"@{fifo.fifo} is sent once, and {name} acquires it in each turn"
+            says = f"{once}: it {self.words.wanted(core)}, and {self._name} {did}"
+            more = f"send it as often as @{left.rpartition(' of @')[2]}"
+            fix = (
+                f"Let {name} acquire @{fifo.fifo} once, before its loop, and release it after it; or {more}."
+            )
+            return self._made("MT0304", says, fix, (self.words.side(core), self.words.side(self.party)))
         says = f"{self.words.wanted(core)}, and {self._name}, from which its words come, {did}"
         says = f"{name} leaves {left} and {says}" if left else f"{name} {says}"
         less = f"take all of {left.rpartition(' of ')[2]}" if left else "take less"
@@ -422,11 +443,17 @@ class ChainEnd:
         if part is None:
             return "has sent all that it was asked for", "Send as many words as are received."
         sent, words, name = part
-        return f"has sent {sent} of the {words} words of {name}", f"Send all {words} words."
+        what = "words" if self.waits.abstraction is None else "elements"
+        return f"has sent {sent} of the {words} {what} of {name}", f"Send all {words} {what}."
 
     def _part_moved(self) -> tuple[int, int, str] | None:
-        """The words of external memory that a channel moves, if it is a part: of how many, and the name."""
-        if self.waits.abstraction is not None or self.waits.of_registers:
+        """The words of external memory that a channel moves, if it is a part: of how many, and the name.
+
+        Before a run they are elements of what the text passes.
+        """
+        if self.waits.abstraction is not None:
+            return self.waits.abstraction.part(self.party.number)
+        if self.waits.of_registers:
             return None
         planned = PlannedWords.of(self.waits.engine, self.waits.chains)
         part = planned.part_of_external(self.party.number)

@@ -14,6 +14,7 @@ from memtile.explain.deadlock.build import EngineWaits
 from memtile.explain.deadlock.circles import Knot, knot_finding
 from memtile.explain.deadlock.context import BEFORE_A_RUN, Abstraction, HostWaiting
 from memtile.explain.deadlock.ends import ChainEnd
+from memtile.explain.deadlock.exchanged import with_exchanged
 from memtile.explain.deadlock.graph import PartyKind, Via, WaitEdge, WaitGraph, WaitNode
 from memtile.explain.deadlock.knots import roots, waiting_for
 from memtile.explain.deadlock.sentences import Moves, Sentences
@@ -120,7 +121,7 @@ def hang(
     resting = [made for party, made in alone if _is_between_rounds(party, waits, dead)]
     findings = _awaited_first(findings, [*resting, *unasked])
     findings = _connections_first(findings, unasked, waits, words)
-    findings = with_balance(findings, balance)
+    findings = with_exchanged(with_balance(findings, balance), found.offered, waits, words)
     return Hang(
         tuple(_dated(findings, engine.now if timed else None)), _graph(dead, waits, words, knots, ends)
     )

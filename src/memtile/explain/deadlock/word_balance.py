@@ -1,7 +1,8 @@
 """The balance of words: which descriptor moves fewer or more words than all that it works with.
 
-A descriptor has up to four measures of how long it should be: its own rows, the other descriptors of its
-chain, those at the other side of its buffer, and those at the other end of its stream. Where they agree with
+A descriptor has up to five measures of how long it should be: its own rows, the other descriptors of its
+chain, those at the other side of its buffer, those at the other end of its stream, and those of other tiles
+that work alike. Where they agree with
 each other and not with it, its length is off; where two descriptors only disagree with each other, it is one
 of the two.
 """
@@ -30,10 +31,12 @@ class Measure(StrEnum):
     BUFFER = "buffer"  # those that move the same words of memory in the other direction
     ROOM = "room"  # the size of the buffer
     STREAM = "stream"  # those at the other end of the stream
+    TILES = "tiles"  # those at the same place of other tiles that work alike
     HOST = "host"  # a transfer of external memory at the other end that ends in the middle of it
 
 
 _FULL, _HALF = 2, 1  # weights of opinions
+_ALIKE = 2  # tiles that have to agree against one
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +123,7 @@ class WordBalance:
             yield from self._chain(bd)
             yield from self._buffer(bd)
             yield from self._stream(bd)
+            yield from self._tiles(bd)
 
     def _rows(self, bd: PlannedBd) -> Iterator[Opinion]:
         """Dimensions that the length leaves in their middle."""
@@ -147,11 +151,42 @@ class WordBalance:
         weight = _HALF if length == bd.length else _FULL  # all of a chain may be wrong
         yield Opinion(Measure.CHAIN, length, f"{rest} {length}", others, weight)
 
+    def _tiles(self, bd: PlannedBd) -> Iterator[Opinion]:
+        """Other tiles whose channel does the same with other lengths, all with one."""
+        if not len(bd.places):
+            return
+        alike = self._alike.get(self._role(bd.ch), [])
+        place = next(n for n, each in enumerate(self._planned.bds[bd.ch]) if each is bd)
+        others = [self._planned.bds[ch][place] for ch in alike if ch != bd.ch]
+        lengths = {each.length for each in others}
+        if len(others) < _ALIKE or len(lengths) != 1 or lengths == {bd.length}:
+            return
+        (length,) = lengths
+        whos = f"{called(self.engine, others[0].ch)} and {len(others) - 1} more move"
+        yield Opinion(Measure.TILES, length, f"{whos} {length} there", others, _HALF)
+
+    @cached_property
+    def _alike(self) -> Mapping[tuple[object, ...], list[int]]:
+        """Channels by what they have in common with those of other tiles."""
+        found: dict[tuple[object, ...], list[int]] = {}
+        for ch, bds in self._planned.bds.items():
+            if self._planned.is_complete(ch) and not self._planned.is_external(ch) and len(bds[0].places):
+                found.setdefault(self._role(ch), []).append(ch)
+        return found
+
+    def _role(self, ch: int) -> tuple[object, ...]:
+        """Kind of tile, place in it, and the sizes of the buffers of the chain."""
+        c, bds = self.engine.channels, self._planned.bds[ch]
+        tile = int(c.tile[ch])
+        sizes = [end - low for low, end in (self._area(bd) if len(bd.places) else (0, 0) for bd in bds)]
+        first = int((c.tile == tile).argmax())
+        return int(self.engine.tiles.kind[tile]), ch - first, *sizes
+
     # memory -----------------------------------------------------------------------------------------------
 
     @cached_property
     def _groups(self) -> list[list[PlannedBd]]:
-        """Descriptors whose words of one memory overlap, directly or by others."""
+        """Descriptors whose words of one memory overlap, directly or by others, or are in one buffer."""
         by_tile: dict[int, list[PlannedBd]] = {}
         for bds in self._planned.bds.values():
             for bd in bds:
@@ -164,8 +199,14 @@ class WordBalance:
                 if int(bd.places[0]) >= end:
                     found.append([])
                 found[-1].append(bd)
-                end = max(end, int(bd.places[-1]) + 1)
+                end = max(end, int(bd.places[-1]) + 1, self._area(bd)[1])
         return found
+
+    def _area(self, bd: PlannedBd) -> tuple[int, int]:
+        """First word of the buffer that a descriptor begins in, and the one behind its last."""
+        first = int(bd.places[0])
+        areas = ((low, end) for _, low, end in areas_on(bd.tile, self._areas) if low <= first < end)
+        return next(areas, (first, first))
 
     @cached_property
     def _group_of(self) -> Mapping[int, list[PlannedBd]]:
@@ -211,7 +252,9 @@ class WordBalance:
         )
         buffer = next((repr(name) for name in names), "the buffer")
         channels = dict.fromkeys(each.ch for each in others)
-        whos = " and ".join(called(self.engine, ch) for ch in channels)
+        whos = " and ".join(called(self.engine, ch) for ch in [*channels][:2])
+        if len(channels) > 2:
+            whos = f"{called(self.engine, others[0].ch)} and {len(channels) - 1} more"
         verb = ("read" if self.receives(bd.ch) else "write") + "s" * (len(channels) == 1)
         return f"{whos} {verb} {words} words of {buffer}"
 

@@ -70,6 +70,7 @@ def put_tile(engine: Engine, tile: int, words: Words) -> None:
         tile: model index.
         words: the tile's address space; uint32.
     """
+    words = words.view(np.ndarray)  # of a file that is mapped, whose own elements are slow to get
     state, tiles = engine.state, plain(engine.spec.tiles)
     name = KIND_NAMES[int(tiles.kind[tile])]
     first, count = int(tiles.memory_base[tile]), int(tiles.memory_words[tile])
@@ -79,9 +80,9 @@ def put_tile(engine: Engine, tile: int, words: Words) -> None:
         state.program[core * CORE.program_words :][: CORE.program_words] = words[at : at + CORE.program_words]
     registers, base = registers_of(name), int(tiles.register_base[tile])
     there = answering(name, bool(tiles.has_dma[tile]))
-    for number, register in enumerate(registers):
-        if there[register.offset // WORD_BYTES]:
-            state.registers[base + number] = int(words[register.offset // WORD_BYTES])
+    places = np.array([register.offset // WORD_BYTES for register in registers])
+    answers = np.flatnonzero(there[places])
+    state.registers[base + answers] = words[places[answers]]
     _look_again(engine, tile, [each for each in registers if there[each.offset // WORD_BYTES]], words)
     _put_locks(engine, tile, registers, words)
     for register in registers:
@@ -112,14 +113,14 @@ def _look_again(engine: Engine, tile: int, registers: Sequence[Register], words:
 def _put_locks(engine: Engine, tile: int, registers: Sequence[Register], words: Words) -> None:
     locks, base = engine.state.locks, int(plain(engine.spec.tiles).lock_base[tile])
     count = int(plain(engine.spec.tiles).locks[tile])
+    flags_of = {Acts.LOCK_OVERFLOW: locks.overflow, Acts.LOCK_UNDERFLOW: locks.underflow}
     for register in registers:
-        value = int(words[register.offset // WORD_BYTES])
         if register.acts is Acts.LOCK_VALUE:
-            locks.value[base + register.argument] = value
-        for acts, flags in ((Acts.LOCK_OVERFLOW, locks.overflow), (Acts.LOCK_UNDERFLOW, locks.underflow)):
-            if register.acts is acts:
-                for bit in range(min(32, count - register.argument)):
-                    flags[base + register.argument + bit] = value >> bit & 1
+            locks.value[base + register.argument] = words[register.offset // WORD_BYTES]
+        elif (flags := flags_of.get(register.acts)) is not None:
+            value = int(words[register.offset // WORD_BYTES])
+            for bit in range(min(32, count - register.argument)):
+                flags[base + register.argument + bit] = value >> bit & 1
 
 
 def _errors(register: Register, word: int) -> int:

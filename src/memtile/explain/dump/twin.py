@@ -118,6 +118,8 @@ def differences(engine: Engine, dump: Sequence[Words], known: Known = None) -> t
             if known is not None and not known[number][at]:
                 continue
             count += 1
+            if words[at] == mine[at]:
+                continue
             there, here = int(words[at]) & register.readable, int(mine[at]) & register.readable
             if there != here:
                 title = f"{TILE_KINDS[name].name}{place(engine.spec, tile)}".replace(" ", "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from memtile.explain.orders.lock_orders import LockOrders, agent_name
+from memtile.explain.orders.packet_orders import PacketOrders
 from memtile.explain.orders.proof import FINISHES, STUCK, Proof
 from memtile.explain.orders.stream_orders import StreamOrders
 from memtile.explain.results import Result, Status
@@ -34,20 +35,21 @@ def decided(engine: Engine, watch: RaceWatch, result: Result, of_hosts: Sequence
     ends = _ENDS.get(result.status, "") if rests else ""
     locks = LockOrders(engine, watch.orders, watch.began)
     streams = StreamOrders(engine, locks.is_ready)
+    packets = PacketOrders(engine, watch.orders, streams)
     codes = dict.fromkeys(finding.code for finding in result.findings)
     reasons = [
         *of_hosts,
         *(f"finding {code}" for code in codes if code in _OTHERS),
         *(["a core has no program here"] if result.unsimulated else []),
         *(["upsets strike in their cycles"] if engine.upsets.struck or engine.upsets.waiting else []),
-        *(["control packets or pauses of the run"] if watch.orders.control_packets else []),
+        *packets.reasons(),
         *locks.reasons(),
         *streams.reasons(),
         *streams.out_of_order(),
         *(streams.left_behind() if ends == FINISHES else ()),
     ]
     words = [*(f"finding {code}" for code in codes if code in _OF_WORDS)]
-    words += [*locks.of_words(), *streams.of_words()]
+    words += [*locks.of_words(), *streams.of_words(), *packets.of_words()]
     if words and not _act_by_text(engine):
         reasons += words  # who reads them may do otherwise
     words += [*_outside(engine, watch), *_without_words(result)]

@@ -9,7 +9,7 @@ any of its users begins.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from memtile.access.distinct import distinct
 from memtile.arch.tiles import MEMORY
 from memtile.explain.lock_waits import lock_name
 from memtile.explain.names import called, core_name
+from memtile.explain.orders.exact_values import ExactValues, stands
 from memtile.explain.orders.lock_batches import comes_in_batches
 from memtile.explain.orders.lock_use import LockUse
 from memtile.jit.tables import plain
@@ -79,10 +80,12 @@ class LockOrders:
                 yield f"{self._takers(lock)} take from {name}"
             if lock.takes_back:
                 yield f"a release makes {name} smaller, and from what value on timing says"
-            if lock.exact and not self._is_last_value(lock):
+            if lock.exact and not (self._is_last_value(lock) or self._are_seen(number, lock)):
                 yield f"somebody waits until {name} is exactly one value, which may pass unseen"
             elif not lock.exact and self._is_set_late(lock) and not self._only_host_gives(lock):
-                yield f"the host gives {name} a value while others use it"
+                of_host = self._book.packets.sets.isdisjoint(lock.sets.tolist())
+                who = "the host" if of_host else "a control packet"
+                yield f"{who} gives {name} a value while others use it"
             if number in self._book.looked_at:
                 yield f"the host reads {name}"
             if self._may_overflow(number, lock):
@@ -154,6 +157,21 @@ class LockOrders:
         late = lock.sets[[self._is_late(lock, int(at)) for at in lock.sets]]
         return not lock.givers and len(late) <= 1 and lock.exact == {lock.last_set()}
 
+    def _are_seen(self, number: int, lock: LockUse) -> bool:
+        """Whether each of those who wait for an exact value sees it in every order."""
+        if lock.takes_back or self._is_set_late(lock):
+            return False
+        outside = self._engine.channels.external >= 0  # they read ahead
+        if any(0 <= ch < len(outside) and outside[ch] for ch in (who - FIRST_CHANNEL for who in lock.agents)):
+            return False
+        seen = ExactValues(
+            self._locks, self._acts, self._book.accesses, self._is_channel, partial(stands, self._engine)
+        )
+        return seen.are_seen(number)
+
+    def _is_channel(self, agent: int) -> bool:
+        return FIRST_CHANNEL <= agent < FIRST_CHANNEL + len(self._engine.channels.tile)
+
     def _only_host_gives(self, lock: LockUse) -> bool:
         """Whether a lock that is 0 in every order until then gets its only units by a value of the host.
 
@@ -168,7 +186,9 @@ class LockOrders:
         return any(self._is_late(lock, int(at)) for at in lock.sets)
 
     def _is_late(self, lock: LockUse, at: int) -> bool:
-        """Whether a user of the lock may have begun when the host gives it a value."""
+        """Whether a user of the lock may have begun when the host, or a control packet, gives it a value."""
+        if at in self._book.packets.sets:
+            return True
         users = {*lock.givers, *lock.takers, *(agent for agent, _ in lock.waits)}
         users |= set(lock.acts.agent[lock.acts.kind == NoteKind.ACQUIRE].tolist())
         for agent in users:
@@ -212,7 +232,11 @@ class LockOrders:
         """Whether nobody ever gives to two locks more than he has taken from them."""
         acts = self._acts
         here = (acts.lock == one) | (acts.lock == other)
-        kind, operand = acts.kind[here], acts.operand[here]
-        change = np.where(kind == NoteKind.RELEASE, operand, np.minimum(operand, 0))
-        agents = acts.agent[here]
-        return all(np.cumsum(change[agents == agent]).max() <= 0 for agent in distinct(agents).tolist())
+        change = np.where(acts.kind == NoteKind.RELEASE, acts.operand, np.minimum(acts.operand, 0))
+        for agent in distinct(acts.agent[here]).tolist():
+            own = np.flatnonzero(here & (acts.agent == agent))
+            if self._is_channel(agent):  # the release of a descriptor may come before the next acquire
+                own = own[np.lexsort((acts.kind[own] == NoteKind.ACQUIRE, acts.moved[own]))]
+            if np.cumsum(change[own]).max() > 0:
+                return False
+        return True

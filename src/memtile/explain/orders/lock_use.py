@@ -47,6 +47,12 @@ class LockUse:
         return self._agents(self.acts.kind == NoteKind.RELEASE)
 
     @property
+    def agents(self) -> set[int]:
+        """Who uses it, but for a host that gives it values."""
+        waiting = {agent for agent, _ in self.waits}
+        return waiting | self._agents(self.acts.kind != NoteKind.SET)
+
+    @property
     def exact(self) -> set[int]:
         """The values that somebody waits for without taking anything."""
         which = (self.acts.kind == NoteKind.ACQUIRE) & (self.acts.operand >= 0)

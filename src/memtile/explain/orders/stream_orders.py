@@ -54,7 +54,7 @@ class StreamOrders:
     def reasons(self) -> Iterator[str]:
         """Arbiters at which somebody else could be first."""
         for (tile, arbiter), ports in self._joins.items():
-            sources = {source for port in ports for source in self._sources(port)}
+            sources = {source for port in ports for source in self.sources(port)}
             if sources <= self._tokens and self._only_hosts(ports):
                 continue
             if sources <= self._traces and self._only_traces(ports):
@@ -68,9 +68,9 @@ class StreamOrders:
     def of_words(self) -> Iterator[str]:
         """Receivers to which the packets of several channels come, each when it has its turn."""
         ports = (port for joined in self._joins.values() for port in joined)
-        passed = {source for port in ports for source in self._sources(port)}
-        for port in self._ends(sorted(passed)):
-            senders = [int(self._switch.channel[source]) for source in self._sources(port)]
+        passed = {source for port in ports for source in self.sources(port)}
+        for port in self.ends(sorted(passed)):
+            senders = [int(self._switch.channel[source]) for source in self.sources(port)]
             channel = int(self._switch.channel[port])
             if len(senders) > 1 and channel >= 0 and min(senders) >= 0:
                 names = ", ".join(called(self._engine, ch) for ch in sorted(senders)[:_NAMES])
@@ -83,7 +83,7 @@ class StreamOrders:
         if min(senders, default=-1) < 0 or not all(map(self._ends_its_packets, senders)):
             return False
         ways = reached(sorted(sources), partial(configured_ways, self._engine))
-        ends = [int(self._switch.channel[port]) for port in self._ends(sorted(sources))]
+        ends = [int(self._switch.channel[port]) for port in self.ends(sorted(sources))]
         if min(ends, default=-1) < 0 or self._switch.held[ways].any() or held[ends].any():
             return False
         counts_words = all(not int(c.control[ch]) & (OUT_OF_ORDER_MASK | FOT_MASK) for ch in ends)
@@ -120,7 +120,7 @@ class StreamOrders:
 
         With less room they would only stop earlier.
         """
-        return all(source in self._at_work for source in self._sources(port))
+        return all(source in self._at_work for source in self.sources(port))
 
     @cached_property
     def _at_work(self) -> set[int]:
@@ -167,7 +167,11 @@ class StreamOrders:
                 found.setdefault(after, []).append(port)
         return found
 
-    def _sources(self, port: int) -> Iterator[int]:
+    def is_live(self, port: int) -> bool:
+        """Whether words came to a port."""
+        return port in self._live
+
+    def sources(self, port: int) -> Iterator[int]:
         """The ports at which words that come to one begin."""
         ways = reached([port], lambda at: list(self._before.get(at, ())))
         return (at for at in ways if at not in self._before)
@@ -180,14 +184,14 @@ class StreamOrders:
     def _traces(self) -> set[int]:
         return {int(port) for port in plain(self._engine.spec.event_units).trace_port if port >= 0}
 
-    def _ends(self, ports: Sequence[int]) -> list[int]:
+    def ends(self, ports: Sequence[int]) -> list[int]:
         """Master ports behind which no other port is, that words of ``ports`` came to."""
         ways = reached(ports, partial(configured_ways, self._engine))
         return [at for at in ways if at in self._live and not configured_ways(self._engine, at)]
 
     def _only_hosts(self, ports: Sequence[int]) -> bool:
         """Whether nobody but firmware takes what comes out of them."""
-        return all(self._is_firmwares(at) for at in self._ends(ports))
+        return all(self._is_firmwares(at) for at in self.ends(ports))
 
     def _is_firmwares(self, port: int) -> bool:
         tiles, tile = plain(self._engine.spec.tiles), int(self._switch.tile[port])
@@ -197,8 +201,8 @@ class StreamOrders:
 
     def _only_traces(self, ports: Sequence[int]) -> bool:
         """Whether nothing but traces comes to the ends of their ways."""
-        ends = self._ends(ports)
-        return all(set(self._sources(at)) <= self._traces for at in ends)
+        ends = self.ends(ports)
+        return all(set(self.sources(at)) <= self._traces for at in ends)
 
     def out_of_order(self) -> Iterator[str]:
         """Channels whose packets choose the descriptor."""

@@ -23,12 +23,11 @@ from memtile.explore.survey.survey_cases import LAST, Facts, SurveyCase, facts_o
 from memtile.explore.survey.survey_outcome import Bucket, DesignOutcome
 from memtile.importers.bodies.container import Container, build
 from memtile.importers.design import load
-from memtile.importers.design_file import design_function, functions_of, guarded, user_code
+from memtile.importers.design_file import design_function, functions_of, guarded, is_program, user_code
 from memtile.importers.loaded import Loaded
 from memtile.importers.mlir.sequence.program import is_scalar
 from memtile.io.npy import read_array
 from memtile.iron.program_design import ProgramDesign
-from memtile.iron.program_file import is_program
 from memtile.runs.array_names import Given, Wanted
 from memtile.runs.array_regions import zeros_for
 from memtile.runs.external_uses import ExternalUse, external_uses

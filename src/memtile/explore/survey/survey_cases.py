@@ -19,12 +19,11 @@ from typing import Any
 from memtile.adf.macros import GraphTexts
 from memtile.cpp.build import SUFFIXES
 from memtile.errors import InputFileError, Problem
-from memtile.importers.design_file import is_own_design
+from memtile.importers.design_file import is_own_design, is_script
 from memtile.importers.mlir.token_packets import BUILD_FILES
 from memtile.input_files import read_beside, read_bytes, read_text
 from memtile.io.json_text import parse_json
 from memtile.io.program.containers.build_folder import build_files
-from memtile.iron.program_file import is_script
 
 FACTS = "facts.json"
 """What a folder says of its designs, see :class:`Facts`."""

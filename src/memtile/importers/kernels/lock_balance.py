@@ -7,7 +7,7 @@ the same object in each turn, and its other side gets none back. Of other locks 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.imbalance import Imbalance
@@ -28,6 +28,7 @@ from memtile.importers.kernels.lock_steps import (
     Step,
     all_steps,
     loop_without_release,
+    one_sided_branch,
     steps_of,
 )
 from memtile.importers.mlir.configure import Configured
@@ -105,6 +106,15 @@ class _OfFifo:
         objects = "1 object" if max(left) == 1 else f"{max(left)} objects"
         at = next(step for step in acquires if step.many == most)
         way = "" if 0 not in left else " on one way through the body"
+        branch = one_sided_branch(self.nodes, self.key) if way else None
+        if branch is not None:
+            other = line_of(branch.operation)
+            says = (
+                f"is released in {where}, and not on the other way of the branch in {other}: {objects} of it"
+            )
+            made = self._made(at, f"{says} stays held", certain=False)
+            fix = made.finding.fix.replace("after its last use", f"on both ways of the branch in {other}")
+            return replace(made, finding=replace(made.finding, fix=fix))
         if len(acquires) == len(releases) == 1 and most > (releases[0].many or 0) and not way:
             says = (
                 f"is acquired by {most} and released by {releases[0].many} in {where}: {objects} stays held"

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.imbalance import UNFIT, Imbalance
+from memtile.importers.kernels.foreign_pairs import foreign_pairs
 from memtile.importers.kernels.lock_discipline import Change, Discipline, Fault, pairs_of
 from memtile.importers.kernels.lock_names import line_of, lock_name, number_of, place_of
 from memtile.importers.kernels.lock_users import Act, LockUser, Texts, lock_users
@@ -28,6 +29,7 @@ def lock_faults(made: Configured, texts: Texts) -> Iterator[Imbalance]:
     for fault in discipline.faults():
         yield _Fault(made, fault, users).imbalance()
     yield from _values(made, discipline)
+    yield from foreign_pairs(made, users, unknown)
 
 
 class _Fault:

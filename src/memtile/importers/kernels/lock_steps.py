@@ -72,9 +72,11 @@ class Branch:
 
     Attributes:
         ways: the steps of each; empty ones are ways round all others.
+        operation: that is the branch.
     """
 
     ways: Sequence[Sequence[Node]]
+    operation: Operation
 
 
 Node = Step | Loop | Branch
@@ -114,6 +116,18 @@ def loop_without_release(nodes: Sequence[Node], taken: Key, given: Key) -> tuple
             found = loop_without_release(way, taken, given)
             if found is not None:
                 return found
+    return None
+
+
+def one_sided_branch(nodes: Sequence[Node], key: Key) -> Branch | None:
+    """The innermost branch that releases something on one of its ways and not on another; None = none."""
+    for node in nodes:
+        inside = node.ways if isinstance(node, Branch) else [node.steps] if isinstance(node, Loop) else []
+        for way in inside:
+            if (found := one_sided_branch(way, key)) is not None:
+                return found
+        if isinstance(node, Branch) and len({any(gives(s, key) for s in all_steps(w)) for w in inside}) > 1:
+            return node
     return None
 
 
@@ -162,7 +176,7 @@ class _Steps:
         if not steps or operation.name in _PARTS:
             return steps
         if operation.name in _BRANCHES:
-            return [Branch([*ways, []] if len(ways) == 1 else ways)]
+            return [Branch([*ways, []] if len(ways) == 1 else ways, operation)]
         return [Loop(steps, operation, _turns(operation) if operation.name == "scf.for" else None)]
 
 

@@ -103,13 +103,15 @@ def lock_users(made: Configured, texts: Texts) -> tuple[list[LockUser], set[str]
         for operation in sequence.walk():
             if operation.name == "aie.use_lock" and operation not in said:
                 unknown |= set(operation.words) & device.locks.keys()
-            elif operation.name in _HOST_WRITES or operation.name.endswith("set_lock"):
-                unknown |= _written(made, operation)
+            else:
+                unknown |= locks_written(made, operation)
     return users, unknown
 
 
-def _written(made: Configured, operation: Operation) -> set[str]:
+def locks_written(made: Configured, operation: Operation) -> set[str]:
     """Locks of the tile whose registers a host writes, which may change them or make a BD that uses them."""
+    if operation.name not in _HOST_WRITES and not operation.name.endswith("set_lock"):
+        return set()
     form = OperationForm(operation)
     given = form.attributes
     if "buffer" in given:

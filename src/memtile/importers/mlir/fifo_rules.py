@@ -377,31 +377,59 @@ def _check_access(operation: Operation) -> None:
 
 def _check_balance(loop: Operation) -> None:
     """A loop whose turns release more than they acquire would release objects that it does not hold."""
-    acquired, released = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
-    last: dict[tuple[str, str], Operation] = {}
-    nested: set[tuple[str, str]] = set()
-    for operation, direct in _accesses(loop, direct=True):
-        name, port, count = fifo_form(OperationForm(operation))
-        if not direct:
-            nested.add((name, port))
-            continue
-        counts = acquired if operation.name == ACQUIRE else released
-        counts[name, port] += _count(operation, count)
-        last[name, port] = operation
+    found = _Balance()
+    found.add(loop)
+    acquired, released, last, nested = found.acquired, found.released, found.last, found.nested
     for key, many in released.items():
         if key not in nested and many > acquired[key]:
             says = f"each turn of the loop releases {many} objects of {key[0]} and acquires {acquired[key]}"
             raise _FIFO_ERROR(last[key], says, "at most as many releases as acquires")
 
 
-def _accesses(outer: Operation, *, direct: bool) -> Iterator[tuple[Operation, bool]]:
-    """Acquires and releases within, and whether no other loop is between."""
-    for region in outer.regions:
-        for block in region.blocks:
-            for operation in block.operations:
-                if operation.name in (ACQUIRE, RELEASE):
-                    yield operation, direct
-                yield from _accesses(operation, direct=direct and operation.name != "scf.for")
+class _Balance:
+    """Objects that a turn of a loop acquires and releases: of ways of which one is done, the most.
+
+    Attributes:
+        acquired: by object FIFO and port.
+        released: likewise.
+        last: the last operation of each.
+        nested: what other loops within do.
+    """
+
+    def __init__(self) -> None:
+        self.acquired, self.released = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+        self.last: dict[tuple[str, str], Operation] = {}
+        self.nested: set[tuple[str, str]] = set()
+
+    def add(self, outer: Operation) -> None:
+        """Count what is within an operation, but for what other loops do."""
+        ways = []
+        for region in outer.regions:
+            way = _Balance()
+            for each in (each for block in region.blocks for each in block.operations):
+                way._step(each)
+            ways.append(way)
+            self.last |= way.last
+            self.nested |= way.nested
+        for mine, theirs in ((self.acquired, [way.acquired for way in ways]),
+                             (self.released, [way.released for way in ways])):  # fmt: skip
+            for key in set[tuple[str, str]]().union(*theirs):
+                mine[key] += max(each[key] for each in theirs)
+
+    def _step(self, operation: Operation) -> None:
+        if operation.name in (ACQUIRE, RELEASE):
+            name, port, count = fifo_form(OperationForm(operation))
+            counts = self.acquired if operation.name == ACQUIRE else self.released
+            counts[name, port] += _count(operation, count)
+            self.last[name, port] = operation
+        elif operation.name == "scf.for":
+            self.nested |= {
+                fifo_form(OperationForm(each))[:2]
+                for each in operation.walk()
+                if each.name in (ACQUIRE, RELEASE)
+            }
+        else:
+            self.add(operation)
 
 
 def _count(operation: Operation, given: str) -> int:

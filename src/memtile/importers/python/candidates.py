@@ -20,6 +20,8 @@ _QUOTED = re.compile(r"'([^']+)'")
 _KINDS = {"lock": "lock_value", "start": "repeat", "acquire": "count", "release": "count", "": "bound"}
 """What a number is, by the function that it is given to; lengths are given to all others."""
 
+_ARRAYS = ("external", "feed", "expect", "expect_array")
+
 
 @dataclass(frozen=True, slots=True)
 class _Number:
@@ -127,11 +129,18 @@ class _Source:
                 for role, value in given:
                     if isinstance(value, ast.Constant) and type(value.value) is int:
                         yield _Number(value, value.value, name, role)
+        fixed = {*self._sizes_of_arrays()}
         for statement in self._tree.body:
             if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Constant):
                 value, target = statement.value, statement.targets[0]
-                if type(value.value) is int and isinstance(target, ast.Name):
+                if type(value.value) is int and isinstance(target, ast.Name) and target.id not in fixed:
                     yield _Number(value, value.value, "", target.id)
+
+    def _sizes_of_arrays(self) -> Iterator[str]:
+        """Names that say how large the host's arrays are: with others the design would do other work."""
+        for node in ast.walk(self._tree):
+            if isinstance(node, ast.Call) and _name(node.func) in _ARRAYS:
+                yield from (each.id for each in ast.walk(node) if isinstance(each, ast.Name))
 
     def _locks(self) -> Iterator[tuple[int, Candidate]]:
         """Another lock for an acquire or a release: likely for one of which the other is missing."""

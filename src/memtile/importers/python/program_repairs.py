@@ -6,17 +6,17 @@ have one place in the program.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from memtile.errors import MemtileError
-from memtile.explain.findings import Repair
-from memtile.explain.repairs import Tried, is_better, trial_of
+from memtile.explain.findings import Finding, Repair
+from memtile.explain.repairs import Candidate, Tried, is_better, trial_of
 from memtile.explain.results import Result
 from memtile.importers.mlir.repairs.text_edits import applied
 from memtile.importers.mlir.token_packets import Text
 from memtile.importers.python.program_changes import ProgramChanges
-from memtile.importers.text_repairs import TextRepairs
+from memtile.importers.repairs import Repairs
 from memtile.runs.options import RunOptions
 
 _MOST = 6  # programs that are run
@@ -33,11 +33,11 @@ class ProgramRepairs:
         once: runs the program from a source; its result, and whether a check finds no error.
     """
 
-    printed: TextRepairs
+    printed: Repairs
     source: Text
     once: Callable[[str, RunOptions], tuple[Result, bool]]
 
-    def search(self, searched: Callable[[TextRepairs], Tried], before: Result) -> tuple[Tried, str]:
+    def search(self, searched: Callable[[Repairs], Tried], before: Result) -> tuple[Tried, str]:
         """The repairs of the program, best first; and why there is none, if there is none.
 
         Args:
@@ -45,7 +45,11 @@ class ProgramRepairs:
             before: what a run of the program left.
         """
         changes = ProgramChanges(self.source.content, self.source.name, self.printed.text)
-        tried = searched(replace(self.printed, usable=lambda each: bool(changes.of(each.changes))))
+
+        def mapped(text: Text, findings: Sequence[Finding]) -> list[Candidate]:
+            return [each for each in self.printed.candidates(text, findings) if changes.of(each.changes)]
+
+        tried = searched(replace(self.printed, candidates=mapped))
         found = [self._tried(each, changes, before) for each in tried.repairs[:_MOST]]
         repairs = tuple(each for each in found if each is not None)
         if repairs:

@@ -5,11 +5,11 @@ It also says how long kernels take of the cycles that they state: all of them, o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from types import FrameType, GeneratorType
+from types import FrameType, GeneratorType, MappingProxyType
 from typing import Any
 
 SAID = "__said__"
@@ -106,20 +106,27 @@ def _line(frame: FrameType | None, *, said: bool) -> int:
 
 
 _ALL = 100
-_PERCENT: ContextVar[int] = ContextVar("per cent of the cycles that kernels state", default=_ALL)
+_EACH, _NONE = -1, MappingProxyType[int, int]({})
+_PERCENT: ContextVar[Mapping[int, int]] = ContextVar("per cent of the cycles that kernels state")
 
 
 @contextmanager
-def kernel_time(percent: int) -> Iterator[None]:
-    """Have all waits of kernels inside take so many per cent of their cycles, at least one cycle."""
-    token = _PERCENT.set(percent)
+def kernel_time(percent: int, core: int = _EACH) -> Iterator[None]:
+    """Have waits of kernels inside take so many per cent of their cycles, at least one cycle.
+
+    Args:
+        percent: of the cycles that kernels state.
+        core: model index of the only core whose kernel it is; -1 = of all.
+    """
+    token = _PERCENT.set({core: percent})
     try:
         yield
     finally:
         _PERCENT.reset(token)
 
 
-def taken(cycles: int) -> int:
-    """What a wait of a kernel takes, in cycles."""
-    percent = _PERCENT.get()
+def taken(cycles: int, core: int) -> int:
+    """What a wait of the kernel of a core takes, in cycles."""
+    given = _PERCENT.get(_NONE)
+    percent = given.get(core, given.get(_EACH, _ALL))
     return cycles if percent == _ALL else max(cycles * percent // _ALL, 1)

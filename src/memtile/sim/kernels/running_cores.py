@@ -455,7 +455,7 @@ class Cores:
         cores.step[core] = 0
         if isinstance(action, Wait):
             cores.phase[core] = _WAIT
-            cores.until[core] = now + taken(action.cycles) - 1
+            cores.until[core] = now + taken(action.cycles, core) - 1
         elif isinstance(action, EventInstruction):
             cores.phase[core], cores.until[core] = _WAIT, now
             raise_event(self._state, self._units[core], _INSTRUCTION_EVENTS[action.number], now)

@@ -18,6 +18,7 @@ from memtile.model.state.columns import Ints
 _LOCK_ACTS = (NoteKind.ACQUIRE, NoteKind.RELEASE, NoteKind.SET)
 NEVER = 1 << 62  # number of a note that never comes
 _ACCESSES = (NoteKind.READ, NoteKind.WRITE)
+PAUSE = 1  # subject of the barrier behind a pause; control packets act between two barriers of 0
 _PIECE = 4  # bits: words of external memory are told apart in pieces of 16
 
 
@@ -41,19 +42,53 @@ class LockAct(NamedTuple):
     moved: Ints
 
 
+class PacketBook:
+    """What control packets did: each act of one stands between two barriers.
+
+    Attributes:
+        sets: numbers of the notes by which they gave locks values.
+        words: how often they read or wrote a word of data memory.
+        unknown: how often they did something else.
+        pauses: how often somebody looked at the model from outside, between two steps of a run.
+    """
+
+    def __init__(self) -> None:
+        self.sets: set[int] = set()
+        self.words = self.unknown = self.pauses = 0
+
+    def __bool__(self) -> bool:
+        return bool(self.sets or self.words or self.unknown)
+
+    def add(self, noted: Ints, what: Ints, at: Ints) -> None:
+        """Take in rows of notes, what they are about, and their numbers."""
+        barriers = what == NoteKind.BARRIER
+        pauses = barriers & (noted[:, 1] == PAUSE)
+        self.pauses += int(np.count_nonzero(pauses))
+        ends = np.flatnonzero(barriers & ~pauses)
+        self.unknown += len(ends) % 2
+        for before, after in zip(ends[::2].tolist(), ends[1::2].tolist(), strict=False):
+            act = before + 1
+            if after - act == 1 and what[act] == NoteKind.SET:
+                self.sets.add(int(at[act]))
+            elif after - act == 1 and what[act] in _ACCESSES and noted[act, 1] < EXTERNAL:
+                self.words += 1
+            else:
+                self.unknown += 1
+
+
 class OrderBook:
     """Gathers it while the notes of a run are gone through.
 
     Attributes:
         started: by agent the numbers of the notes by which a host gave it work.
-        control_packets: how many acts there were that nobody follows, or pauses of a run.
+        packets: what control packets did.
         looked_at: locks whose values the host read.
         first_look: number of the note by which the host saw first that a channel had ended a task.
     """
 
     def __init__(self) -> None:
         self.started: dict[int, list[int]] = {}
-        self.control_packets = 0
+        self.packets = PacketBook()
         self.looked_at: set[int] = set()
         self.first_look = NEVER
         self._acts: list[Ints] = [np.zeros((0, len(LockAct._fields)), np.int64)]
@@ -74,7 +109,7 @@ class OrderBook:
         starts = what == NoteKind.START
         for agent, number in zip(noted[starts, 1].tolist(), at[starts].tolist(), strict=True):
             self.started.setdefault(agent, []).append(number)
-        self.control_packets += int(np.count_nonzero(what == NoteKind.BARRIER))
+        self.packets.add(noted, what, at)
         self.looked_at.update(noted[what == NoteKind.LOOK_AT_LOCK, 1].tolist())
         looks = what == NoteKind.LOOK
         if looks.any() and self.first_look == NEVER:
@@ -121,9 +156,10 @@ class OrderBook:
 
     @property
     def given(self) -> frozenset[int]:
-        """Locks that somebody has released."""
+        """Locks that somebody but the host has given something."""
         acts = self.acts
-        return frozenset(acts.lock[acts.kind == NoteKind.RELEASE].tolist())
+        by_packet = np.isin(acts.at, list(self.packets.sets))
+        return frozenset(acts.lock[(acts.kind == NoteKind.RELEASE) | by_packet].tolist())
 
     def shared_outside(self) -> Iterator[tuple[int, int]]:
         """Pairs of agents that use the same words of external memory, the first of them writes them."""

@@ -32,7 +32,7 @@ from memtile.model.state.state import State
 from memtile.sim.races import vector_clocks
 from memtile.sim.races.bd_watch import BdWatch
 from memtile.sim.races.note_reading import COMPILED, Notes, read_notes, read_through
-from memtile.sim.races.order_book import OrderBook
+from memtile.sim.races.order_book import PAUSE, OrderBook
 from memtile.sim.races.race_book import (
     INITIAL,
     NOBODY,
@@ -190,6 +190,8 @@ class RaceWatch:
             words: since the watch began.
         """
         self.flush()
+        if self.orders.packets:
+            return False  # what came before
         agent = FIRST_CHANNEL + ch
         host, slot = self._book.slots[HOST], self._book.slots[agent]
         known = int(self._book.clocks[host, slot]) if slot != NOBODY else 0
@@ -204,7 +206,7 @@ class RaceWatch:
         self.flush()
         book = self._book
         host, slot = book.slots[HOST], book.slots[FIRST_CHANNEL + self._channels + core]
-        if slot == NOBODY:
+        if slot == NOBODY or self.orders.packets:
             return False
         known = int(book.clocks[host, slot])
         return known >= max(int(book.clocks[slot, slot]) - 1, int(book.used[slot].max()))
@@ -252,7 +254,7 @@ class RaceWatch:
         if st.noting[ON] == 0:
             self.bds.look("")
             st.noting[ON] = 1
-            notes.note(st, NoteKind.BARRIER, HOST, 0, 0, 0)
+            notes.note(st, NoteKind.BARRIER, HOST, 0, PAUSE, 0)
 
     def so_far(self) -> list[Race]:
         """What was found until now, in the order of its cycles; the watch goes on."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
@@ -10,46 +11,86 @@ from memtile.explain.findings import Finding
 from memtile.explain.repairs import Candidate
 from memtile.importers.mlir.reader import read
 from memtile.importers.mlir.repairs.design_text import DesignText, Suspects
+from memtile.importers.mlir.repairs.fifos import form_candidates
 from memtile.importers.mlir.repairs.host_steps import host_candidates
 from memtile.importers.mlir.repairs.numbers import number_candidates
 from memtile.importers.mlir.repairs.releases import fifo_candidates, lock_candidates
 from memtile.importers.mlir.repairs.streams import stream_candidates
 from memtile.importers.mlir.token_packets import Text
 
-_NEAR = 0.7  # how much likelier a change is at what the first finding is about
+_NEAR = 1.0  # how much likelier a change is at what the first finding is about
+_MOVE = ("length", "size", "stride", "offset", "repeat")
+_STREAM = ("flow", "channel", "port", "start")
 _BY_CODE: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "MT0302": ("release", "lock", "object_fifo", "port", "count", "depth"),
+        "MT0101": ("bd_id", "order", "next_bd", "wait"),
+        "MT0102": ("flow", "channel", "port"),
         "MT0103": ("release", "lock", "object_fifo", "port", "count", "depth"),
-        "MT0303": ("lock_value",),
         "MT0106": ("lock_value", "release"),
-        "MT0304": ("length", "repeat", "bound"),
-        "MT0108": ("length", "repeat"),
-        "MT0305": ("lock",),
-        "MT0306": ("packet_id",),
-        "MT0307": ("arbiter", "order"),
+        "MT0108": _MOVE,
+        "MT0109": _STREAM,
+        "MT0110": _STREAM,
         "MT0111": ("packet_id",),
+        "MT0112": ("issue_token", "wait"),
+        "MT0113": _STREAM,
+        "MT0116": ("wait",),
+        "MT0118": ("release",),
+        "MT0119": ("depth",),
+        "MT0120": ("offset", "object_fifo", "type"),
+        "MT0121": ("start",),
+        "MT0122": ("acquire", "release", "lock", "lock_value", "count"),
+        "MT0123": ("offset", "stride", "size"),
+        "MT0124": ("next_bd",),
+        "MT0125": ("offset", "stride", "size", "length"),
+        "MT0201": ("acquire", "lock_value", "lock", "wait", "buffer", "order"),
+        "MT0203": ("buffer",),
+        "MT0204": ("acquire", "lock_value", "lock"),
+        "MT0207": ("wait", "bd_id", "order"),
+        "MT0209": ("buffer",),
+        "MT0302": ("release", "lock", "object_fifo", "port", "count", "depth", "packet_id", "offset"),
+        "MT0303": ("lock_value",),
+        "MT0304": (*_MOVE, "bound", "packet_id"),
+        "MT0305": ("lock", "object_fifo"),
+        "MT0306": ("packet_id", "flow"),
+        "MT0307": ("arbiter", "order"),
         "MT0309": ("bound", "release"),
         "MT0310": ("lock",),
-        "MT0312": ("flow", "start", "channel", "port"),
-        "MT0109": ("flow", "channel", "port"),
-        "MT0110": ("flow", "start", "channel"),
-        "MT0113": ("flow", "start", "channel"),
-        "MT0313": ("issue_token", "wait"),
-        "MT0112": ("issue_token", "wait"),
-        "MT0314": ("wait",),
-        "MT0207": ("wait", "bd_id"),
+        "MT0312": _STREAM,
+        "MT0313": ("issue_token", "wait", "flow"),
+        "MT0314": ("wait", "start"),
         "MT0315": ("bd_id",),
-        "MT0318": ("wait",),
-        "MT0116": ("wait",),
-        "MT0122": ("acquire", "release", "lock", "lock_value"),
-        "MT0201": ("acquire", "lock_value", "lock", "wait"),
-        "MT0204": ("acquire", "lock_value", "lock"),
+        "MT0318": ("wait", "order"),
+        "MT0323": _MOVE,
+        "MT0324": _MOVE,
+        "MT0325": ("count", "release"),
+        "MT0401": ("object_fifo", "stride", "offset", "order"),
+        "MT0405": ("offset", "stride", "size", "buffer", "next_bd", "lock_value"),
     }
 )
 """Kinds of change that are likelier where the first findings have a code."""
-_MEANT = 0.3  # how much
-_SOURCES = (fifo_candidates, lock_candidates, host_candidates, stream_candidates, number_candidates)
+_BY_WORDS: Sequence[tuple[re.Pattern[str], tuple[str, ...]]] = (
+    (re.compile("is used as|its type is not|of the type"), ("type", "buffer")),
+    (re.compile("padded it has"), ("padding", "length", "size")),
+    (re.compile("reach element"), ("stride", "size", "offset", "type")),
+    (re.compile("links it to|FIFOs meet in"), ("object_fifo",)),
+    (re.compile("(released|acquired) at its"), ("port", "object_fifo")),
+    (re.compile(r"releases \d+ objects"), ("count", "release")),
+    (re.compile("reports no end"), ("issue_token", "wait")),
+    (re.compile("is never started"), ("start",)),
+)
+"""The same for refusals that have no code of their own, by words of their message."""
+_MEANT = 0.8  # how much
+_SAID = 0.5  # how much likelier is what the fix of the first finding names
+_NAME = re.compile(r"(?:'|@)([\w.$]+)")
+_NUMBER = re.compile(r"(?:offset|stride|length of|size|acquire|release|all|id|BD) (\d+)")
+_SOURCES = (
+    fifo_candidates,
+    form_candidates,
+    lock_candidates,
+    host_candidates,
+    stream_candidates,
+    number_candidates,
+)
 
 
 def candidates(text: Text, findings: Sequence[Finding]) -> list[Candidate]:
@@ -64,15 +105,22 @@ def candidates(text: Text, findings: Sequence[Finding]) -> list[Candidate]:
     """
     design = DesignText(read(text), findings)
     suspects = Suspects(findings, design)
-    meant = {kind for each in findings[:2] for kind in _BY_CODE.get(each.code, ())}
+    meant = {kind: _MEANT / (n + 1) for n in (1, 0) for each in findings[n : n + 1] for kind in _meant(each)}
+    fix = "".join(each.fix for each in findings[:1])
+    said = {*_NAME.findall(fix), *_NUMBER.findall(fix)}
     found: dict[tuple[tuple[int, str, str], ...], Candidate] = {}
     for source in _SOURCES:
         for operation, each in source(design):
-            made = replace(
-                each,
-                unlikely=each.unlikely - _NEAR * suspects.near(operation) - _MEANT * (each.kind in meant),
-            )
+            likelier = _NEAR * suspects.near(operation) + meant.get(each.kind, 0.0)
+            likelier += _SAID * any(change.new.strip('@%"') in said for change in each.changes)
+            made = replace(each, unlikely=each.unlikely - likelier)
             key = tuple((change.offset, change.old, change.new) for change in made.changes)
             if key not in found or found[key].unlikely > made.unlikely:
                 found[key] = made
     return sorted(found.values(), key=lambda each: each.unlikely)
+
+
+def _meant(finding: Finding) -> tuple[str, ...]:
+    """Kinds of change that a finding is about."""
+    words = next((kinds for pattern, kinds in _BY_WORDS if pattern.search(finding.message)), ())
+    return (*words, *_BY_CODE.get(finding.code, ()))

@@ -11,9 +11,9 @@ from memtile.explain.findings import Change, Finding
 from memtile.importers.mlir.attributes import number
 from memtile.importers.mlir.repairs.text_edits import TextEdits
 from memtile.importers.mlir.tree import Operation, OperationBlock, Region
-from memtile.importers.mlir.types import shaped
+from memtile.importers.mlir.types import Shaped, shaped
 
-_QUOTED = re.compile(r"'([^']+)'|@([\w.$]+)")
+_QUOTED = re.compile(r"'([^']+)'|[@%]([\w.$]+)")
 _CHANNELS = re.compile(r"\((\d+),\s*(\d+)\) (S2MM|MM2S) (\d+)")
 _TILES = re.compile(r"\(\s*(\d+)\s*,\s*(\d+)\s*\)")
 _CONSTANT = "arith.constant"
@@ -224,11 +224,20 @@ class DesignText:
 
     def elements(self, operation: Operation) -> int | None:
         """Elements of the first memref in an operation; None if it has none of a known size."""
+        kind = self._memref(operation)
+        return kind.elements if kind is not None and kind.elements > 0 else None
+
+    def shape(self, operation: Operation) -> Sequence[int]:
+        """Sizes of the first memref in an operation; none if it has no memref of a known size."""
+        kind = self._memref(operation)
+        return kind.shape if kind is not None and kind.elements > 0 else ()
+
+    def _memref(self, operation: Operation) -> Shaped | None:
+        """The first memref in an operation."""
         for first, end in operation.spans:
             for at in range(first, end):
                 if self.words[at] == "memref" and at + 1 in self.tokens.close:
-                    kind = shaped(self.tokens.join(at, self.tokens.close[at + 1] + 1))
-                    return kind.elements if kind is not None and kind.elements > 0 else None
+                    return shaped(self.tokens.join(at, self.tokens.close[at + 1] + 1))
         return None
 
 

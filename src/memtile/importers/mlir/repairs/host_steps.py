@@ -222,13 +222,15 @@ def _ids_in_use(design: DesignText, sequence: Operation) -> Iterator[Found]:
 
 def _ids_twice(design: DesignText, sequence: Operation) -> Iterator[Found]:
     """Of two transfers, or writes of BDs, with the same BD another one for one of them: one that none has."""
-    for name, key in ((MEMCPY, "id"), ("aiex.npu.writebd", "bd_id")):
+    for name, key in ((MEMCPY, "id"), ("aiex.npu.writebd", "bd_id"), ("aie.dma_bd", "bd_id")):
         found: dict[tuple[object, ...], dict[int, Operation]] = {}
         channels = dict(_allocations(design)) if name == MEMCPY else {}
         for each in design.inside(sequence, name):
             places = [design.attribute(each, part) for part in ("column", "row")]
             numbers = [None if at is None else design.number(each, at) for at in places]
-            tile = channels.get(_symbol(design, each), (None,))[:1] if name == MEMCPY else tuple(numbers)
+            tile: tuple[object, ...] = tuple(numbers) if name != "aie.dma_bd" else (design.tile(each),)
+            if name == MEMCPY:
+                tile = channels.get(_symbol(design, each), (None,))[:1]
             at = design.attribute(each, key)
             number = None if at is None else design.number(each, at)
             if at is None or number is None:

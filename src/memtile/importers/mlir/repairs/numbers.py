@@ -8,6 +8,7 @@ from math import prod
 
 from memtile.explain.repairs import Candidate
 from memtile.importers.mlir.repairs.design_text import DesignText, owner
+from memtile.importers.mlir.repairs.patterns import MEMCPY, WRITE_BD, fitting, part_of
 from memtile.importers.mlir.repairs.releases import ACQUIRE, RELEASE, USE, Found
 from memtile.importers.mlir.tree import Operation
 
@@ -20,6 +21,7 @@ _KINDS = {
     "aie.dma_start": "repeat",
     "aie.dma": "repeat",
     "aiex.npu.dma_memcpy_nd": "length",
+    "aiex.npu.writebd": "length",
     "aiex.dma_configure_task": "repeat",
     "aiex.dma_configure_task_for": "repeat",
     "aie.amsel": "arbiter",
@@ -51,7 +53,7 @@ def number_candidates(design: DesignText) -> Iterator[Found]:
         for other, unlikely in _others(design, operation, role, value, alike).items():
             changes = design.with_number(operation, at, other)
             kind = _kind(operation, role)
-            unlikely += 0.4 * (kind != _KINDS[operation.name])
+            unlikely += 0.4 * (kind in ("channel", "packet_id"))
             says = f"{_title(design, operation)}: {other} instead of {value}"
             yield operation, Candidate(kind, says, changes, unlikely)
 
@@ -62,7 +64,7 @@ def _kind(operation: Operation, role: str) -> str:
         return "channel"
     if role.endswith(("pkt_id", "pkt_type", "packet_id")):
         return "packet_id"
-    return "bd_id" if role.endswith("bd_id") else _KINDS[operation.name]
+    return part_of(operation, role) or ("padding" if "const_pad" in role else _KINDS[operation.name])
 
 
 def _alike(design: DesignText, operation: Operation, role: str) -> tuple[str, str]:
@@ -84,6 +86,8 @@ def _is_taken(design: DesignText, operation: Operation, role: str) -> bool:
     """Whether a number is one that others of these candidates, or none, are about."""
     if operation.name == "arith.constant":
         return not _is_bound(design, operation)
+    if operation.name in (MEMCPY, WRITE_BD, "aie.dma_bd") and role.endswith("id"):
+        return not role.endswith("pkt_id")
     return operation.name == "aie.objectfifo" and role.endswith("padDimensions")
 
 
@@ -124,7 +128,9 @@ def _others(
             continue  # a loop without end
         odd = total > 1 and alike[value] == 1 and times == total
         offer(other, 1.0 - _ODD * odd - 0.1 * (times / total))
-    offer(_complete(design, operation, role, value), 0.55)
+    offer(_complete(design, operation, role, value), 0.45)
+    for other, unlikely in fitting(design, operation, role, value).items():
+        offer(other, unlikely)
     offer(_deep_enough(design, operation, value), 0.05)
     if kind in _ROUND:
         offer(2 * value, 1.15)

@@ -167,6 +167,7 @@ def _initial_values(design: DesignText, locks: dict[str, Operation], uses: Seque
         acquires, _ = _balance(name, uses)
         value, at = _initial(design, lock), design.attribute(lock, "init")
         buffers, is_free = _guarded(design, name, uses)
+        buffers *= _most_taken(design, name, uses)
         unused = not any(use.lock == name for use in uses)  # by registers alone
         for other in sorted({0, 1, buffers} - {value}) if acquires or unused else ():
             says = f"begin with lock {name[1:]} at {other} instead of {value}"
@@ -180,6 +181,12 @@ def _initial_values(design: DesignText, locks: dict[str, Operation], uses: Seque
                 changes = [] if made is None else [made]
             if changes:
                 yield lock, Candidate("lock_value", says, changes, unlikely)
+
+
+def _most_taken(design: DesignText, lock: str, uses: Sequence[_Use]) -> int:
+    """Units of a lock that one of its acquires takes at once, at least 1: a buffer counts as many."""
+    takes = [use.operation for use in uses if use.lock == lock and not use.releases]
+    return max([1, *(value for each in takes for _, _, value in design.numbers(each))])
 
 
 def _guarded(design: DesignText, lock: str, uses: Sequence[_Use]) -> tuple[int, bool]:

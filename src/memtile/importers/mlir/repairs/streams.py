@@ -18,15 +18,18 @@ Port = tuple[str, str, int]
 
 def stream_candidates(design: DesignText) -> Iterator[Found]:
     """Candidates about streams and chains of descriptors."""
-    yield from _flows(design, {**_tasks(design), **_stuck(design)})
+    tasks = {port: each for port, each, _ in _tasks(design)}
+    yield from _flows(design, {**tasks, **_stuck(design)})
+    yield from _turned(design)
+    yield from _task_channels(design)
     yield from _packet_ids(design)
     yield from _next_descriptors(design)
     yield from _buffers(design)
 
 
-def _tasks(design: DesignText) -> dict[Port, Operation]:
-    """The channels that have work, each with the operation that says so."""
-    found: dict[Port, Operation] = {}
+def _tasks(design: DesignText) -> list[tuple[Port, Operation, int]]:
+    """The channels that have work, each with the operation that says so and the token of its number."""
+    found = list[tuple[Port, Operation, int]]()
     for each in design.named(
         "aie.dma_start", "aie.dma", "aie.shim_dma_allocation", "aiex.dma_configure_task"
     ):
@@ -35,8 +38,42 @@ def _tasks(design: DesignText) -> dict[Port, Operation]:
         tile = next((word for word in words if word in design.tiles), "")
         for at in (at for span in each.spans for at in range(*span)):
             if design.words[at] in ("S2MM", "MM2S") and (number := design.number(each, at + 2)) is not None:
-                found[tile, design.words[at], number] = each
+                found.append(((tile, design.words[at], number), each, at + 2))
     return found
+
+
+def _turned(design: DesignText) -> Iterator[Found]:
+    """Flows with their ends exchanged."""
+    for flow in design.named("aie.flow", "aie.packet_flow"):
+        ends = [flow, flow]
+        if flow.name == "aie.packet_flow":
+            ends = design.inside(flow, "aie.packet_source", "aie.packet_dest")
+        if len(ends) != _PAIR:
+            continue
+        tokens = [[at for span in end.spans for at in range(*span) if design.words[at] in design.tiles]
+                  for end in ends]  # fmt: skip
+        if not all(tokens):
+            continue
+        one, other = tokens[0][0], tokens[1][-1]
+        words = design.words
+        changes = [design.edits.token(one, words[other]), design.edits.token(other, words[one])]
+        says = f"line {flow.line}: let the flow go from {words[other]} to {words[one]}"
+        yield flow, Candidate("flow", says, changes, 0.5)
+
+
+def _task_channels(design: DesignText) -> Iterator[Found]:
+    """Tasks on the channel to which a stream leads that has no task."""
+    tasks = _tasks(design)
+    often = Counter(port for port, _, _ in tasks)
+    joined = {port for flow in design.named("aie.flow") for port, _ in _ends(design, flow)}
+    joined |= _packet_ports(design)
+    for port, each, at in tasks:
+        if (port in joined and often[port] == 1) or design.words[at][:1] == "%":
+            continue
+        for other in joined:
+            if other[:2] == port[:2] and other not in often:
+                says = f"line {each.line}: channel {other[2]} instead of {port[2]}"
+                yield each, Candidate("channel", says, [design.edits.token(at, str(other[2]))], 0.0)
 
 
 def _ends(design: DesignText, flow: Operation) -> list[tuple[Port, int]]:
@@ -150,6 +187,8 @@ def _packet_ids(design: DesignText) -> Iterator[Found]:
             for other in sorted(known - {value}):
                 alone, lonely = value not in there, other not in own
                 unlikely = 0.1 if alone and lonely else 0.4 if alone or (lonely and own[value] > 1) else 1.2
+                if here is taken and not lonely:
+                    unlikely = 1.2  # two flows of one id send each packet both ways
                 order = [other if each is operation else found for each, _, found in here]
                 unlikely -= 0.1 * (order == sorted(order))
                 says = f"line {operation.line}: packet id {other} instead of {value}"
@@ -225,7 +264,7 @@ def _buffers(design: DesignText) -> Iterator[Found]:
         kind = buffers[own].words
         for name in _like(design, own, buffers, kind):
             at = next(a for span in each.spans for a in range(*span) if design.words[a] == own)
-            unlikely = 0.7 if used[own] > 2 and used[name] == 1 else 1.4
+            unlikely = 0.6 if used[own] > used[name] else 1.2
             says = f"line {each.line}: buffer {name[1:]} instead of {own[1:]}"
             yield each, Candidate("buffer", says, [design.edits.token(at, name)], unlikely)
 

@@ -1,0 +1,144 @@
+"""Descriptors that a host sequence writes and gives to no task, before it writes others over them or at all.
+
+A host that writes a descriptor means to start it. Where it starts another one, which nothing writes, it wrote
+the wrong one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from memtile.arch.tiles import TileKind
+from memtile.bd.codec import decode
+from memtile.errors import DescriptorError
+from memtile.explain.bd_findings import line_of
+from memtile.explain.findings import CODES, Finding, Side
+from memtile.importers.mlir.configure import Configured
+from memtile.importers.mlir.sequence.program import SequenceProgram
+from memtile.model.dma.channel_registers import QUEUE_START_BD_MASK
+from memtile.runs.operations import BlockWrite, Location, MaskWrite, Operation, Write, locate
+
+UNSTARTED = "MT0127"
+_Bd = tuple[int, int, int]
+"""Column and row of a tile, and the number of the BD."""
+
+
+def unstarted_findings(made: Configured, sequence: SequenceProgram) -> Iterator[Finding]:
+    """One finding for each descriptor that is written in vain.
+
+    Args:
+        made: the device in its array.
+        sequence: its host sequence.
+    """
+    if sequence.is_open or sequence.loads:
+        return
+    kinds = {tile.place: tile.kind for tile in made.array.tiles}
+    writes = _Writes(kinds)
+    for step in sequence.steps:
+        writes.note(step)
+    yield from writes.findings()
+
+
+@dataclass(slots=True)
+class _Writes:
+    """What a sequence has written and started so far.
+
+    Args:
+        kinds: of tiles, by their places.
+
+    Attributes:
+        fresh: descriptors that no task was given yet, with their words and the place of the write.
+        again: those that were written over, with both places.
+        started: descriptors of tasks, and whether they were ever written.
+        unknown: tiles of which single registers are written.
+    """
+
+    kinds: Mapping[tuple[int, int] | None, TileKind]
+    fresh: dict[_Bd, tuple[tuple[int, ...], str]] = field(default_factory=dict)
+    again: list[tuple[_Bd, str, str]] = field(default_factory=list)
+    started: dict[_Bd, bool] = field(default_factory=dict)
+    unknown: set[tuple[int, int]] = field(default_factory=set)
+    _words: dict[_Bd, tuple[int, ...]] = field(default_factory=dict)
+
+    def note(self, step: Operation) -> None:
+        """A step of the sequence."""
+        if not isinstance(step, Write | BlockWrite | MaskWrite):
+            return
+        at = locate(step.address)
+        kind = self.kinds.get((at.column, at.row))
+        if kind is None:
+            return
+        number, odd = divmod(at.offset - kind.bd_base, kind.bd_stride)
+        if 0 <= number < kind.bds:
+            if isinstance(step, BlockWrite) and not odd and len(step.words) == kind.bd_words:
+                self._write((at.column, at.row, number), step)
+            else:
+                self.unknown.add((at.column, at.row))
+        elif isinstance(step, Write) and _is_queue(kind, at):
+            self._start((at.column, at.row, step.value & QUEUE_START_BD_MASK), kind)
+
+    def _write(self, bd: _Bd, step: BlockWrite) -> None:
+        before = self.fresh.get(bd)
+        if before is not None and before[1] != step.place:
+            self.again.append((bd, before[1], step.place))
+        self.fresh[bd] = step.words, step.place
+        self._words[bd] = step.words
+
+    def _start(self, bd: _Bd, kind: TileKind) -> None:
+        """A task begins with a descriptor and goes on with those that follow."""
+        while bd not in self.started or bd in self.fresh:
+            self.started[bd] = bd in self._words
+            self.fresh.pop(bd, None)
+            following = _following(kind, self._words.get(bd))
+            if following is None:
+                return
+            bd = (*bd[:2], following)
+
+    def findings(self) -> Iterator[Finding]:
+        """What was written in vain."""
+        for bd, first, place in self.again:
+            meant = [each for each, known in self.started.items() if each[:2] == bd[:2] and not known]
+            if bd[:2] not in self.unknown and len(meant) == 1:
+                yield self._over(bd, meant[0], first, place)
+        told = {bd[:2] for bd, *_ in self.again}
+        for bd, (_, place) in self.fresh.items():
+            if bd[:2] not in self.unknown | told:
+                yield self._never(bd, place)
+
+    def _over(self, bd: _Bd, meant: _Bd, first: str, place: str) -> Finding:
+        does = f"writes {self._name(bd)} again"
+        message = (
+            f"The host {does} at {line_of(place)}, which {line_of(first)} wrote and no task was given; "
+            f"BD {meant[2]}, which a task is given, is not written."
+        )
+        fix = f"Let {line_of(place)} write BD {meant[2]}, or start BD {bd[2]}."
+        return _made(message, does, place, fix)
+
+    def _never(self, bd: _Bd, place: str) -> Finding:
+        does = f"writes {self._name(bd)}"
+        message = f"The host {does} at {line_of(place)}, and no task is given it."
+        fix = f"Start a task with BD {bd[2]} (npu.push_queue), or leave the write out."
+        return _made(message, does, place, fix)
+
+    def _name(self, bd: _Bd) -> str:
+        kind = self.kinds[bd[:2]]
+        return f"BD {bd[2]} of {kind.name}({bd[0]},{bd[1]})"
+
+
+def _is_queue(kind: TileKind, at: Location) -> bool:
+    """Whether a register is the task queue of a channel."""
+    channel, odd = divmod(at.offset - kind.queue_base, kind.channel_stride)
+    return not odd and 0 <= channel < 2 * kind.channels
+
+
+def _following(kind: TileKind, words: tuple[int, ...] | None) -> int | None:
+    try:
+        return None if words is None else decode(kind.name, words).next
+    except DescriptorError:
+        return None
+
+
+def _made(message: str, does: str, place: str, fix: str) -> Finding:
+    side = Side("the host", does, place)
+    return Finding(UNSTARTED, CODES[UNSTARTED].severity, message, (side,), fix=fix)

@@ -1,0 +1,173 @@
+"""Repairs of a design: its text with each candidate is loaded as the design was, run, and judged.
+
+One search for texts of MLIR and of Python, of designs that are refused, stuck or wrong. What loads a text and
+what may be changed in it belong to the front end that reads it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from memtile.errors import MemtileError
+from memtile.explain.findings import Finding
+from memtile.explain.repairs import (
+    FAILED,
+    REFUSED,
+    SECONDS,
+    Candidate,
+    OutOfTimeError,
+    Trial,
+    Tried,
+    holds_in_other_schedules,
+    is_better,
+    search,
+    trial_of,
+    until_late,
+)
+from memtile.explain.results import Result
+from memtile.importers.mlir.repairs.text_edits import applied
+from memtile.importers.mlir.token_packets import Text
+from memtile.runs.options import USUAL, RunOptions
+
+Arrays = Mapping[str, npt.NDArray[Any]]
+_NO_ARRAYS: Arrays = {}
+
+
+class Ended(NamedTuple):
+    """How the run of a text ended.
+
+    Attributes:
+        result: of it.
+        arrays: that it left, by name.
+        missing: bytes of the host's arrays that the design does not use.
+        is_open: an array of the host is not complete.
+    """
+
+    result: Result
+    arrays: Arrays = _NO_ARRAYS
+    missing: int = 0
+    is_open: bool = False
+
+
+def _nobody_knows() -> None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Repairs:
+    """What tries repairs of a design.
+
+    Attributes:
+        text: of the design.
+        candidates: changes of a text that may repair it, likeliest first, by what was found.
+        once: loads a text and runs it.
+        expected: arrays that are to come out, by name; None = nobody knows.
+        accept: says of a repaired text whether nothing else is against it.
+        missing: bytes of the host's arrays that the design does not use as it is; None = it is refused.
+    """
+
+    text: Text
+    candidates: Callable[[Text, Sequence[Finding]], Sequence[Candidate]]
+    once: Callable[[Text, RunOptions], Ended]
+    expected: Arrays | None = None
+    accept: Callable[[Text], bool] = lambda _: True
+    missing: Callable[[], int | None] = _nobody_knows
+
+    def search(
+        self,
+        before: Result | None,
+        findings: Sequence[Finding] = (),
+        options: RunOptions = USUAL,
+        *,
+        seconds: float = SECONDS,
+        watch: Callable[[int], None] | None = None,
+    ) -> Tried:
+        """The changes of the text with which the design finishes, best first.
+
+        Args:
+            before: what a run of the design left; None = the design is refused.
+            findings: more of them, of a check.
+            options: of its run.
+            seconds: of the processor, for all runs.
+            watch: called before each run with the number of those done.
+        """
+        asked = replace(options, check=True, history=False, data=True, progress=None)
+        compared = len(before.checks) if before is not None else 0
+        most = self.missing()
+
+        def attempt(candidate: Candidate, until: float, limit: int) -> Trial:
+            trial = self._tried(candidate, replace(asked, max_cycles=limit), until, compared)
+            good = is_better(trial, before) and (most is None or trial.missing <= most)
+            return replace(trial, good=good)
+
+        def confirm(candidate: Candidate, until: float) -> bool:
+            return self._confirmed(candidate, asked, until)
+
+        known = [*(before.findings if before is not None else ()), *findings]
+        found = self.candidates(self.text, known)
+        limit = options.max_cycles
+        return search(found, attempt, max_cycles=limit, confirm=confirm, seconds=seconds, watch=watch)
+
+    def changed(self, candidate: Candidate) -> Text:
+        """The text with a candidate."""
+        content = applied(self.text, candidate.changes)
+        return replace(self.text, content=content, places=(), _breaks=[])
+
+    def _run(self, candidate: Candidate, options: RunOptions, until: float) -> Ended | Trial:
+        """How the design ends with a candidate, or that it is refused or takes too long."""
+        try:
+            return self.once(self.changed(candidate), replace(options, progress=until_late(until)))
+        except MemtileError:  # a change may be one that the array does not have
+            return REFUSED
+        except OutOfTimeError:
+            return FAILED
+
+    def _tried(self, candidate: Candidate, options: RunOptions, until: float, compared: int) -> Trial:
+        """What a candidate does.
+
+        Args:
+            candidate: to try.
+            options: of the run.
+            until: a time of the processor.
+            compared: arrays that the design itself compares; fewer of them are no repair.
+        """
+        for how in (replace(options, check=False), options):  # most fail, and need no search for races
+            done = self._run(candidate, how, until)
+            if isinstance(done, Trial):
+                return done
+            trial = self._judged(done, compared)
+            if not trial.good:
+                break
+        return trial
+
+    def _judged(self, done: Ended, compared: int) -> Trial:
+        """What a run shows."""
+        trial = trial_of(done.result, done.missing)
+        if self.expected is None:
+            complete = not done.is_open and len(done.result.checks) >= compared
+            return replace(trial, good=trial.good and complete)
+        same = all(_same(done.arrays.get(name), each) for name, each in self.expected.items())
+        return replace(trial, good=trial.good and same, compared=True)
+
+    def _confirmed(self, candidate: Candidate, options: RunOptions, until: float) -> bool:
+        """Whether a candidate also works in other schedules, and nothing else is against it."""
+
+        words = list[Arrays]()
+
+        def is_good() -> bool:
+            done = self._run(candidate, options, until)
+            if not isinstance(done, Ended) or not self._judged(done, 0).good:
+                return False
+            words.append(done.arrays)
+            return all(_same(words[0].get(name), each) for name, each in done.arrays.items())
+
+        return self.accept(self.changed(candidate)) and holds_in_other_schedules(is_good)
+
+
+def _same(got: npt.NDArray[Any] | None, expected: npt.NDArray[Any]) -> bool:
+    return got is not None and np.array_equal(got, expected)

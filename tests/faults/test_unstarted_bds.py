@@ -1,0 +1,82 @@
+"""Is a descriptor named that a host sequence writes and gives to no task?"""
+
+from __future__ import annotations
+
+import pytest
+
+from memtile.check.check import check
+from memtile.check.checked_program import of_mlir
+from memtile.explain.findings import Finding
+from memtile.importers.design import load_still
+from memtile.importers.mlir.token_packets import Text
+
+BD = "      aiex.npu.writebd {{bd_id = {bd} : i32, column = 0 : i32, row = 0 : i32, valid_bd = 1 : i32, buffer_length = 16 : i32, next_bd = {next} : i32, use_next_bd = {chained} : i32}}\n"  # noqa: E501
+PUSH = "      aiex.npu.push_queue (0, 0, {way}:0) bd_id %c{bd} repeat %c0 {{issue_token = true}} : i32, i32\n"
+NUMBERS = "".join(f"      %c{n} = arith.constant {n} : i32\n" for n in range(3))
+
+
+def bd(number: int, following: int | None = None) -> str:
+    return BD.format(bd=number, next=following or 0, chained=int(following is not None))
+
+
+def push(way: str, number: int) -> str:
+    return PUSH.format(way=way, bd=number)
+
+
+def checked(*steps: str) -> list[Finding]:
+    """A host that sends 16 words to itself, in a design without tiles of its own."""
+    text = f"""module {{
+  aie.device(npu1_1col) {{
+    %host = aie.tile(0, 0)
+    aie.flow(%host, DMA : 0, %host, DMA : 0)
+    aie.runtime_sequence(%x: memref<16xi32>) {{
+{NUMBERS}{"".join(steps)}    }}
+  }}
+}}
+"""
+    return [*check("host.mlir", lambda: of_mlir(load_still(Text("host.mlir", text)))).findings]
+
+
+FINE = [bd(0), bd(1), push("S2MM", 0), push("MM2S", 1)]
+
+
+def unstarted(*steps: str) -> list[Finding]:
+    return [each for each in checked(*steps) if each.code == "MT0127"]
+
+
+def test_a_descriptor_that_is_written_over_is_named_with_the_one_that_was_meant() -> None:
+    (found, *others) = checked(bd(0), bd(0), push("S2MM", 0), push("MM2S", 1))
+    assert found.message == (
+        "The host writes BD 0 of interface(0,0) again at line 10, which line 9 wrote and no task was given; "
+        "BD 1, which a task is given, is not written."
+    )
+    assert found.fix == "Let line 10 write BD 1, or start BD 0."
+    assert found.sides[0].place.startswith("host.mlir:10:")
+    assert {each.code for each in others}.isdisjoint({"MT0115", "MT0103"})
+
+
+def test_a_descriptor_that_is_never_started() -> None:
+    (found,) = unstarted(bd(0), bd(1), push("MM2S", 1))
+    assert found.message == "The host writes BD 0 of interface(0,0) at line 9, and no task is given it."
+    assert found.fix == "Start a task with BD 0 (npu.push_queue), or leave the write out."
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        FINE,
+        [bd(0), bd(1, 2), bd(2), *FINE[2:]],
+        [*FINE, *FINE],
+        [bd(0), push("S2MM", 0), bd(0), push("MM2S", 0)],
+        [
+            bd(0),
+            bd(1),
+            bd(2),
+            "      aiex.npu.write32 {address = 118848 : ui32, value = 7 : ui32}\n",
+            *FINE[2:],
+        ],
+    ],
+    ids=["fine", "chained", "again", "anew", "registers"],
+)
+def test_descriptors_that_tasks_are_given(steps: list[str]) -> None:
+    assert not unstarted(*steps)
