@@ -236,7 +236,7 @@ class RaceWatch:
     def taken_up(self) -> None:
         """A run goes on; a host may have done what it did because of what it has seen."""
         self.bds.look("")
-        self.orders.control_packets += 1
+        self.orders.packets.pauses += 1
         self.is_halfway = False
 
     def _put_places(self, noted: Ints) -> None:
