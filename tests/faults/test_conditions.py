@@ -165,6 +165,16 @@ def test_a_length_is_a_count_as_the_outermost_size(tmp_path: Path, inner: str, o
     assert (found.scalar.name, found.argument, found.scalar.ordered) == ("%n", 2, ordered)
 
 
+@pytest.mark.parametrize(
+    ("kind", "ends"), [("i1", (0, 1)), ("i8", (-127, 127)), ("ui32", (0, (1 << 31) - 1)), ("f32", None)]
+)
+def test_a_number_has_the_values_of_its_type(tmp_path: Path, kind: str, ends: tuple[int, int] | None) -> None:
+    found = _numbers(
+        tmp_path, _text(host=f"aiex.npu.rtp_write(@rtp, 0, %n) : {kind}", number=f", %n: {kind}")
+    )
+    assert [(each.scalar.low, each.scalar.high) for each in found] == ([ends] if ends else [])
+
+
 def test_the_runs_of_two_values_that_hang_are_one(tmp_path: Path) -> None:
     file = tmp_path / "design.mlir"
     file.write_text(_text())

@@ -48,6 +48,70 @@ ALIKE = "tests/faults/test_alike_cores.py"
 MOVES = "tests/faults/test_odd_moves.py"
 MUTANTS = (
     Mutant(
+        "a run at its limit is over for its host",
+        "runs/design_run.py",
+        "halfway=stop is Stop.LIMIT and not untimed",
+        "halfway=False",
+        "tests/data/test_host_between_runs.py::test_a_host_that_reads_what_goes_on_is_a_race_with_its_line",
+    ),
+    Mutant(
+        "a run that came to rest is not over for its host",
+        "runs/design_run.py",
+        "halfway=stop is Stop.LIMIT and not untimed",
+        "halfway=True",
+        "tests/data/test_host_between_runs.py::test_a_host_that_uses_other_words_or_waits_is_none[None]",
+    ),
+    Mutant(
+        "what a tool reads at the end of a run is done by a host",
+        "sim/races/race_watch.py",
+        "self._state().noting[ON], self.is_halfway = 0, halfway",
+        "self._state().noting[ON], self.is_halfway = int(halfway), halfway",
+        "tests/data/test_host_between_runs.py::test_a_tool_that_looks_at_a_result_is_no_host",
+    ),
+    Mutant(
+        "a run that is not checked leaves the watch of the one before",
+        "runs/observing.py",
+        "        if not options.check:\n            checks.leave()\n        elif",
+        "        if options.check and",
+        "tests/data/test_host_between_runs.py::test_a_run_that_is_not_checked_ends_the_watch",
+    ),
+    Mutant(
+        "one of several literals of a value is changed",
+        "importers/python/program_changes.py",
+        "return self._change(found[0], new) if len(found) == 1 else None",
+        "return self._change(found[0], new)",
+        "tests/faults/test_program_changes.py::test_a_number_is_changed_where_one_literal_has_it[11-8-9-]",
+    ),
+    Mutant(
+        "a name that is given several values stands for the first",
+        "importers/python/program_changes.py",
+        "return values if len(found) == len(values) == 1 else []",
+        "return values[1:]",
+        "tests/faults/test_program_changes.py::test_a_number_is_changed_where_one_literal_has_it[12-6-9-]",
+    ),
+    Mutant(
+        "a release is put into the loop whose head is named",
+        "importers/python/program_changes.py",
+        "        if isinstance(statement, ast.For | ast.While | ast.If | ast.With | ast.FunctionDef):\n"
+        "            return None  # a line behind its head would be within it\n",
+        "",
+        "tests/faults/test_program_changes.py::test_a_release_is_put_behind_the_statement_with_the_handle_of_the_acquire[6-in-]",
+    ),
+    Mutant(
+        "a change of the printed text is offered though the program fails with it",
+        "importers/python/program_repairs.py",
+        "good = clean and is_better(trial_of(result), before)",
+        "good = clean",
+        "tests/faults/test_program_changes.py::test_a_repair_that_has_no_literal_is_named",
+    ),
+    Mutant(
+        "a number of one bit has other values than 0 and 1",
+        "importers/mlir/runtime_scalars.py",
+        "    if width == 1:\n        return 0, 1\n",
+        "",
+        "tests/faults/test_conditions.py::test_a_number_has_the_values_of_its_type[i1-ends0]",
+    ),
+    Mutant(
         "a ring without room begins with whoever is the first by number",
         "explain/deadlock/circles.py",
         "    if first is not None:\n        actors",

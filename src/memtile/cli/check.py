@@ -93,8 +93,8 @@ def check(
     Every finding has a code that stays, the place in the file where it is known, and a repair where there is
     one.
 
-    --fix repairs designs in MLIR with one device, and in Python: it runs them with changes of their texts and
-    writes the likeliest with which they finish without a finding; with --dry-run it shows the difference.
+    --fix repairs designs in MLIR with one device, in Python and in IRON: it runs them with changes of their
+    texts and writes the likeliest with which they finish without a finding; --dry-run shows the difference.
 
     Ends with exit code 1 if there is an error; warnings and notes alone are no reason. What --fix has written
     is checked again.

@@ -18,6 +18,7 @@ from memtile.cli.mlir_file import SUFFIX
 from memtile.cli.runnable import (
     ProgramOptions,
     design_of,
+    iron_design,
     mlir_design,
     python_design,
     python_repairs,
@@ -110,8 +111,8 @@ def fixed(results: Sequence[CheckResult], names: Sequence[str], asked: Fixing) -
         MemtileError: what keeps a design from being run.
     """
     for name in names:
-        if Path(name).suffix not in (SUFFIX, ".py") or is_iron(name):
-            raise UsageError(f"{name}: --fix is for designs in MLIR and for Python files with design().")
+        if Path(name).suffix not in (SUFFIX, ".py"):
+            raise UsageError(f"{name}: --fix is for designs in MLIR, Python with design(), and IRON.")
     if len(results) != len(names):
         raise UsageError("--fix is for texts with one device and one host sequence.")
     return [_fixed(result, name, asked) for result, name in zip(results, names, strict=True)]
@@ -131,6 +132,8 @@ def _fixed(result: CheckResult, name: str, asked: Fixing) -> CheckResult:
     if made.repairs is None:
         raise UsageError(f"{name}: --fix changes one text; this design is made of others.")
     found = result if result.findings else replace(result, findings=before.findings)
+    if is_iron(name):
+        return _offered(found, *_program_repairs(made, name, before, result.findings, asked), asked)
     return _repaired(found, made.repairs, before, asked, options)
 
 
@@ -138,8 +141,8 @@ def _of_refused(result: CheckResult, name: str, asked: Fixing, error: MemtileErr
     """The result for a text that is refused, with its repair."""
     from memtile.check.check import refused
 
-    if any(problem.reason == "mlir_external" for problem in error.problems):
-        raise error  # no change of the text brings a function
+    if is_iron(name) or any(problem.reason == "mlir_external" for problem in error.problems):
+        raise error  # no change of the text brings a function; a program prints none
     found = result if not result.good else replace(result, findings=(*refused(name, error), *result.findings))
     if Path(name).suffix == ".py":
         return _repaired(found, python_repairs(name, asked.settings), None, asked, RunOptions())
@@ -151,17 +154,54 @@ def _repaired(
     found: CheckResult, repairs: Repairs, before: Result | None, asked: Fixing, options: RunOptions
 ) -> CheckResult:
     """The result with the repair that was found; what is written is checked again."""
+    repairs = replace(repairs, accept=partial(_is_clean, asked))
+    return _offered(found, repairs.text, _searched(repairs, before, found.findings, options), "", asked)
+
+
+def _offered(found: CheckResult, text: Text, tried: Tried, said: str, asked: Fixing) -> CheckResult:
+    """The result with the best repair of a text, or with what there is to say without one."""
     from memtile.explain.repairs import with_repair
 
-    name, repairs = found.name, replace(repairs, accept=partial(_is_clean, asked))
-    tried = _searched(repairs, before, found.findings, options)
+    name = found.name
     if tried.best is None:
-        note = f"{name}: no repair found in {tried.runs} runs with a change each."
+        note = f"{name}: {said or f'no repair found in {tried.runs} runs with a change each'}."
         return replace(found, notes=[*found.notes, note])
     found = replace(found, findings=with_repair(found.findings, tried))
-    _write(repairs, tried, name, write=asked.write, shown=asked.shown)
+    _write(text, tried, name, write=asked.write, shown=asked.shown)
     again = asked.check([name], asked.device, asked.settings, asked.kernels) if asked.write else [found]
     return again[0]
+
+
+def _program_repairs(
+    made: Runnable, name: str, before: Result, findings: Sequence[Finding], asked: Fixing
+) -> tuple[Text, Tried, str]:
+    """The source of a program, the repairs of it, and why there is none."""
+    from memtile.importers.mlir.token_packets import Text
+    from memtile.importers.python.program_repairs import ProgramRepairs
+    from memtile.iron.program_file import source_instead
+
+    def once(source: str, options: RunOptions) -> tuple[Result, bool]:
+        with source_instead(name, source):
+            changed = _made(name, asked)
+            return changed.run(options).result, _is_clean_array(changed)
+
+    text = Text(name, read_bytes(name, "text_bytes").decode("utf-8").replace("\r\n", "\n"))
+    assert made.repairs is not None
+    repairs = ProgramRepairs(made.repairs, text, once)
+    search = partial(_searched, before=before, findings=findings, options=_OPTIONS)
+    tried, said = repairs.search(search, before)
+    return text, tried, said
+
+
+def _is_clean_array(made: Runnable) -> bool:
+    """Whether a check finds no error in a program's design."""
+    from memtile.check.check import check
+    from memtile.check.checked_program import of_mlir
+    from memtile.importers.hosted_array import HostedArray
+
+    design = made.design
+    assert isinstance(design, HostedArray)
+    return check(made.name, lambda: of_mlir(design.loaded)).good
 
 
 def _program_options(asked: Fixing) -> ProgramOptions:
@@ -170,6 +210,8 @@ def _program_options(asked: Fixing) -> ProgramOptions:
 
 def _made(name: str, asked: Fixing) -> Runnable:
     """A design, loaded to be run."""
+    if is_iron(name):
+        return iron_design(name, (), asked.settings, device=asked.device)()
     if Path(name).suffix == ".py":
         return python_design(name, asked.settings)()
     return mlir_design(name, _program_options(asked), asked.settings, sources_beside=True)()
@@ -193,13 +235,13 @@ def _is_clean(asked: Fixing, text: Text) -> bool:
     return check(text.name, lambda: of_mlir(still())).good
 
 
-def _write(repairs: Repairs, tried: Tried, name: str, *, write: bool, shown: bool) -> None:
+def _write(text: Text, tried: Tried, name: str, *, write: bool, shown: bool) -> None:
     """Show the difference of the best repair, and write it."""
     from memtile.importers.mlir.repairs.text_edits import applied_to_file
 
     assert tried.best is not None
     before = read_bytes(name, "text_bytes").decode("utf-8")
-    after = applied_to_file(before, repairs.text, tried.best.changes)
+    after = applied_to_file(before, text, tried.best.changes)
     if shown:
         lines = difflib.unified_diff(
             before.splitlines(keepends=True), after.splitlines(keepends=True), name, name

@@ -6,14 +6,11 @@ compares words, are one object.
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
 from functools import cached_property, partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, SupportsIndex, overload
 
 import numpy as np
@@ -38,6 +35,7 @@ from memtile.model.dma.task_queue import room as room_of
 from memtile.model.state.causes import Phase
 from memtile.sim.loop.timing_only import look_for_words
 from memtile.sim.ports.feed import Gathered, equal
+from memtile.sim.races.run_checks import outside_call
 
 if TYPE_CHECKING:
     from memtile.design.tile import Tile
@@ -347,9 +345,6 @@ def _in_words(given: Array) -> Array | None:
     return None
 
 
-_PACKAGE = str(Path(__file__).parents[1])
-
-
 _SAID: ContextVar[str] = ContextVar("where a design says a descriptor", default="")
 
 
@@ -365,15 +360,7 @@ def said_at(place: str) -> Iterator[None]:
 
 def call_site() -> str:
     """``design.py:12``: the innermost call from outside the package; empty if there is none."""
-    if said := _SAID.get():
-        return said
-    frame = sys._getframe(1)
-    while frame.f_code.co_filename.startswith(_PACKAGE):
-        if frame.f_back is None:
-            return ""
-        frame = frame.f_back
-    name = frame.f_code.co_filename.removeprefix(f"{os.getcwd()}{os.sep}")
-    return f"{name}:{frame.f_lineno}"
+    return _SAID.get() or outside_call()
 
 
 class Channel(StreamPort):

@@ -287,7 +287,8 @@ def _is_whole(scalar: Scalar, spans: Sequence[ValueSpan]) -> bool:
 
 
 def _listed(scalar: Scalar, spans: Sequence[ValueSpan]) -> str:
-    texts = [_span(scalar, span) for span in spans]
+    ends = (span for span in spans if (span.first, span.last) != (scalar.low, scalar.low) or len(spans) == 1)
+    texts = [_span(scalar, span) for span in ends]
     bounds = [text for text in texts if text.startswith("if ")]
     values = [text for text in texts if not text.startswith("if ")]
     if len(values) > _SHOWN:

@@ -69,7 +69,7 @@ def race_findings(
         areas: the buffers of the design.
     """
     sides, spots = (
-        Sides(engine, watch.began, watch.bds.started),
+        Sides(engine, watch.began, watch.bds.started, watch.host_places),
         _Spots(engine, watch.place_of_external, areas),
     )
     swapped = {swap.gives: swap for swap in swaps(engine, BdChains(engine))}

@@ -34,10 +34,17 @@ class Sides:
         engine: the model.
         began: by lock of the model the value that it began with.
         started: channels and BDs of tasks that hosts have started during the run, in their order.
+        host_places: where a host says what it does between two runs, by site from 1 on.
     """
 
-    def __init__(self, engine: Engine, began: Ints, started: Iterable[tuple[int, int]] = ()) -> None:
-        self._engine, self._began = engine, began
+    def __init__(
+        self,
+        engine: Engine,
+        began: Ints,
+        started: Iterable[tuple[int, int]] = (),
+        host_places: Sequence[str] = (),
+    ) -> None:
+        self._engine, self._began, self._host_places = engine, began, host_places
         self._started = {task: number for number, task in enumerate(started)}
         self._channels = len(engine.channels.tile)
 
@@ -57,9 +64,9 @@ class Sides:
         return f"{core_name(self._engine, core)}{kernel}"
 
     def place(self, access: RaceAccess) -> str:
-        """The BD and where the design says it, or the line of the kernel; empty for a host."""
+        """The BD and where the design says it, or the line of the kernel, or of a host between two runs."""
         if access.agent == HOST:
-            return ""
+            return self._host_places[access.site - 1] if access.site else ""
         if access.agent < FIRST_CHANNEL + self._channels:
             tile = int(self._engine.channels.tile[access.agent - FIRST_CHANNEL])
             said = self._engine.bd_places.get((tile, access.site))

@@ -6,9 +6,11 @@ import ast
 import re
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import Any
 
 from memtile.errors import InputFileError, MemtileError
@@ -21,6 +23,19 @@ _PACKAGE = str(Path(__file__).parents[1])
 _OF_HOSTS = "HostRuntimeError"  # mlir-aie's, which is not there before the program imports it
 _REFUSALS = (TypeError, ValueError, RuntimeError, AttributeError, OSError)
 _CALLED = re.compile(r"(\w+)(?:\.\w+)?\(\) (?:got|missing|takes)")
+
+
+_INSTEAD: ContextVar[Mapping[Path, bytes]] = ContextVar("_INSTEAD", default=MappingProxyType({}))
+
+
+@contextmanager
+def source_instead(file: str, source: str) -> Iterator[None]:
+    """Context in which a program is run from another source than that of its file."""
+    token = _INSTEAD.set({Path(file).resolve(): source.encode()})
+    try:
+        yield
+    finally:
+        _INSTEAD.reset(token)
 
 
 def run(file: str, arguments: Sequence[str]) -> None:
@@ -40,7 +55,7 @@ def run(file: str, arguments: Sequence[str]) -> None:
 
     path = Path(file)
     try:
-        text = path.read_bytes()
+        text = _INSTEAD.get().get(path.resolve()) or path.read_bytes()
     except OSError as error:
         raise InputFileError(f"{file}: the program cannot be read: {error.strerror}.") from None
     try:

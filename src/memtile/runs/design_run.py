@@ -119,7 +119,7 @@ def run_on(machine: Machine, options: RunOptions) -> Result:
             stop = engine.resume(end, options.progress)
     except KeyboardInterrupt:
         stop = None
-    engine.checks.pause()
+    engine.checks.pause(halfway=stop is Stop.LIMIT and not untimed)
     found = _result(machine, stop, timed=not untimed)
     if late is not None:
         found = late.added_to(found, engine)

@@ -144,8 +144,10 @@ def observing(
     refuse_untimed(options)
     checks, observed = machine.engine.checks, Observed(machine, areas)
     with ExitStack() as stack:
-        if options.check and checks.watch is None:
-            observed.found = stack.enter_context(checks.on())
+        if not options.check:
+            checks.leave()
+        elif checks.watch is None or checks.between_runs:
+            observed.found = stack.enter_context(checks.on(goes_on=True))
             observed.watch = checks.watch
         if options.history and checks.recorder is None:
             observed.histories = stack.enter_context(checks.recorded())

@@ -6,6 +6,7 @@ scratchpad. A number that only functions get decides nothing here, as functions 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -21,6 +22,8 @@ from memtile.importers.mlir.token_packets import Text
 from memtile.importers.mlir.tree import Operation
 
 _NEW = "%memtile_scalar"
+_WHOLE = re.compile(r"[su]?i[0-9]+|index")
+_WIDE = 64  # bits of an index
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +107,7 @@ def _arguments(
 ) -> Iterator[RuntimeScalar]:
     names = [name for name, _ in OperationForm(sequence.operation).regions[0].blocks[0].arguments]
     for position, kind in enumerate(sequence.arguments):
-        if not is_scalar(kind):
+        if not is_scalar(kind) or not _WHOLE.fullmatch(kind.element):
             continue
         name = names[position]
         uses = Flow(sequence.operation, {name: (1, 0)}).follow()
@@ -112,11 +115,20 @@ def _arguments(
             uses.take(cores.loads(_buffer(write)))
         if uses.decides:
             value = scalars.get(position, dict(given).get(name[1:]))
-            low = 0 if kind.element.startswith("u") else -uses.high - 1
+            low, high = _range(kind.element, uses.high)
             number = None if value is None else int(value)
             place = _place(sequence.operation)
-            scalar = Scalar(name, place, low, uses.high, number, uses.ordered, uses.open_from, uses.stride)
+            scalar = Scalar(name, place, low, high, number, uses.ordered, uses.open_from, uses.stride)
             yield RuntimeScalar(scalar, argument=position)
+
+
+def _range(element: str, most: int) -> tuple[int, int]:
+    """The least and the greatest value of a type that are asked for."""
+    width = int(element.lstrip("sui")) if element != "index" else _WIDE
+    if width == 1:
+        return 0, 1
+    high = min(most, (1 << width - 1) - 1)
+    return (0 if element.startswith("u") else -high), high
 
 
 def _writes(cores: _Cores, sequence: Operation) -> Iterator[RuntimeScalar]:
@@ -134,7 +146,7 @@ def _writes(cores: _Cores, sequence: Operation) -> Iterator[RuntimeScalar]:
         if isinstance(value, int) and uses.decides:
             name = f"{_buffer(write)}[{index}]"
             scalar = Scalar(
-                name, _place(write), -uses.high - 1, uses.high, value,
+                name, _place(write), -uses.high, uses.high, value,
                 uses.ordered, uses.open_from, uses.stride, far=True,
             )  # fmt: skip
             yield RuntimeScalar(scalar, write=write)

@@ -172,7 +172,7 @@ class Engine:
         """The memory-mapped AXI4 port of ``tile``; its accesses take the time of a host if ``timed``."""
         if (tile, timed) not in self._doors:
             host = self.host if timed else None
-            looks, filled = self.cores.look, self.checks.filled
+            looks, filled = self.checks.before_access, self.checks.filled
             self._doors[tile, timed] = Door(self._state, tile, host, filled, looks)
         door = self._doors[tile, timed]
         return self._observer(door, tile) if self._observer else door

@@ -49,6 +49,8 @@ from memtile.sim.races.race_book import (
 from memtile.sim.races.race_book import SITE_LSB as EPOCH_SITE_LSB
 
 _LOCK_NOTES = (NoteKind.ACQUIRE, NoteKind.RELEASE, NoteKind.SET, NoteKind.LOOK_AT_LOCK)
+_OF_HOST = (NoteKind.READ | HOST << AGENT_LSB, NoteKind.WRITE | HOST << AGENT_LSB)  # without a place
+_MOST_PLACES = 1 << 10
 _LEAST_ROWS = 256
 _SITE_BITS = SLOT_LSB - EPOCH_SITE_LSB  # in what is found: the slot above, the site below
 
@@ -105,6 +107,9 @@ class RaceWatch:
             ends of tasks that it waits for.
         bds: watches descriptors.
         host_began: cycle in which the host came to its first instruction, of a program that was launched.
+        is_halfway: the run has met its limit of cycles, so that nothing is over.
+        host_places: where the text of a host says what it does between two runs; a site is the place in the
+            list, from 1 on.
     """
 
     def __init__(self, state: Callable[[], State], filled: npt.NDArray[np.bool_]) -> None:
@@ -119,7 +124,9 @@ class RaceWatch:
         self.began: Ints = np.concatenate([st.locks.value, np.zeros(cores, np.int64)])
         self.orders, self.blind = OrderBook(), False
         self._waited: list[int] = []  # rows of the notes that the host has waited for
-        self.host_began = 0
+        self.host_began, self.is_halfway = 0, False
+        self.host_places: list[str] = []
+        self._acts: list[tuple[int, str]] = []  # row of the next note, and where a host is then
         self.bds = BdWatch(state, self.flush, self._is_over)
         self._slots: list[int] = []  # agents in the order of their slots
         self._locks = 0
@@ -157,6 +164,7 @@ class RaceWatch:
         count = int(st.noting[COUNT])
         if count == 0:
             return
+        self._put_places(st.notes[:count])
         noted = releases_first(self._that_order(st.notes[:count]), self._channels)
         self.orders.add(noted)
         self._prepare(noted)
@@ -203,12 +211,42 @@ class RaceWatch:
         known = int(book.clocks[host, slot])
         return known >= max(int(book.clocks[slot, slot]) - 1, int(book.used[slot].max()))
 
-    def pause(self) -> None:
-        """Note nothing before a run goes on: somebody looks at the model from outside."""
+    def pause(self, *, halfway: bool = False) -> None:
+        """Note nothing before a run goes on: somebody looks at the model from outside.
+
+        Args:
+            halfway: the run has met its limit of cycles: a host does not know how far anything is.
+        """
         self.flush()
         self.bds.look("")
-        self.bds.saw_all()
-        self._state().noting[ON] = 0
+        if not halfway:
+            self.bds.saw_all()
+        self._state().noting[ON], self.is_halfway = 0, halfway
+
+    def host_goes_on(self) -> None:
+        """Note what a host does while no run lasts: it takes part, as what moves is not over."""
+        self._state().noting[ON] = 1
+
+    def host_acts(self, place: str) -> None:
+        """A host is about to use a word or a register, which its text says at a place."""
+        if int(self._state().noting[COUNT]) >= notes.NOTES // 2:
+            self.flush()
+        self._acts.append((int(self._state().noting[COUNT]), place))
+
+    def taken_up(self) -> None:
+        """A run goes on; a host may have done what it did because of what it has seen."""
+        self.bds.look("")
+        self.orders.packets.pauses += 1
+        self.is_halfway = False
+
+    def _put_places(self, noted: Ints) -> None:
+        """Give the accesses of a host between two runs the places where its text says them."""
+        acts, self._acts = self._acts, []
+        for row, place in acts:
+            if row < len(noted) and int(noted[row, 0]) in _OF_HOST and len(self.host_places) < _MOST_PLACES:
+                if place not in self.host_places:
+                    self.host_places.append(place)
+                noted[row, 0] |= (self.host_places.index(place) + 1) << SITE_LSB
 
     def go_on(self) -> None:
         """Note again what happens; after a pause all of before is over."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Protocol
 from weakref import ref
 
@@ -16,6 +19,19 @@ from memtile.sim.kernels.running_cores import Cores
 from memtile.sim.loop.other_schedules import draw, present
 from memtile.sim.loop.run_history import History, Recorder
 from memtile.sim.races.race_watch import OrderWatch, Race, RaceWatch, prepare
+
+_PACKAGE = str(Path(__file__).parents[2]) + os.sep
+
+
+def outside_call() -> str:
+    """``design.py:12``: the innermost call from outside the package; empty if there is none."""
+    frame = sys._getframe(1)
+    while frame.f_code.co_filename.startswith(_PACKAGE):
+        if frame.f_back is None:
+            return ""
+        frame = frame.f_back
+    name = frame.f_code.co_filename.removeprefix(f"{os.getcwd()}{os.sep}")
+    return f"{name}:{frame.f_lineno}"
 
 
 class HasState(Protocol):
@@ -37,6 +53,7 @@ class Checks:
         filled: bool by word of ``State.memory``: what a host has written by a door.
         watch: of the run; None = nobody asked for it.
         recorder: of its history; None = nobody asked for one.
+        between_runs: a checked run has met its limit of cycles, and may go on.
     """
 
     def __init__(self, engine: HasState, cores: Cores) -> None:
@@ -44,6 +61,7 @@ class Checks:
         self.filled = np.zeros(len(self._state().memory), np.bool_)
         self.watch: RaceWatch | None = None
         self.recorder: Recorder | None = None
+        self.between_runs = False
         self._schedule = present()
 
     def _state(self) -> State:
@@ -53,24 +71,52 @@ class Checks:
         return engine.present
 
     @contextmanager
-    def on(self) -> Iterator[list[Race]]:
+    def on(self, *, goes_on: bool = False) -> Iterator[list[Race]]:
         """Context in which all that runs is checked; a run takes longer.
 
         The list that it gives has what was found, once the context is left.
+
+        Args:
+            goes_on: a run that meets its limit of cycles is watched on, with what its host does meanwhile,
+                by the next such context, or up to :meth:`leave`.
 
         Raises:
             SimulationError: more happens in a cycle than can be noted.
         """
         prepare()
         found: list[Race] = []
-        self.watch = watch = RaceWatch(self._state, self.filled)
-        self._cores.watched_by(watch)
+        watch = self.watch if self.between_runs else None
+        self.between_runs = False
+        if watch is None:
+            self.watch = watch = RaceWatch(self._state, self.filled)
+            self._cores.watched_by(watch)
+        else:
+            watch.taken_up()
         try:
             yield found
         finally:
-            self.watch = None
-            self._cores.watched_by(None)
-            found += watch.end()
+            if goes_on and watch.is_halfway:
+                self.between_runs = True
+                watch.host_goes_on()
+                found += watch.so_far()
+            else:
+                found += self._ended(watch)
+
+    def _ended(self, watch: RaceWatch) -> list[Race]:
+        self.watch, self.between_runs = None, False
+        self._cores.watched_by(None)
+        return watch.end()
+
+    def leave(self) -> None:
+        """Watch no further what a run at its limit has left: the next one is not checked."""
+        if self.between_runs and self.watch is not None:
+            self._ended(self.watch)
+
+    def before_access(self) -> None:
+        """Somebody is about to read or write a register or a word of memory."""
+        self._cores.look()
+        if self.between_runs and self.watch is not None:
+            self.watch.host_acts(outside_call())
 
     def watch_orders(self) -> OrderWatch:
         """Have all that runs from now on watched for what another order could change."""
@@ -109,10 +155,14 @@ class Checks:
         if self.watch is not None:
             self.watch.go_on()
 
-    def pause(self) -> None:
-        """What a host does from now on, until a run goes on, is not part of what is checked."""
+    def pause(self, *, halfway: bool = False) -> None:
+        """What a host does from now on, until a run goes on, is not part of what is checked.
+
+        Args:
+            halfway: the run has met its limit of cycles: a host does not know how far anything is.
+        """
         if self.watch is not None:
-            self.watch.pause()
+            self.watch.pause(halfway=halfway)
 
     def host_accesses(self, address: int, words: int, *, writes: bool) -> None:
         """A host reads or writes words of external memory, from a byte address on."""

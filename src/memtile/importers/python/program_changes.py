@@ -1,0 +1,164 @@
+"""Changes of the MLIR text that a program of IRON prints, as changes of the program's own text.
+
+A number is changed where it stands: the one literal of its value in the statement of the program's line, or
+the one literal that a name of that statement stands for. A release is put behind the statement, with the
+handle whose acquire is the one of that object FIFO. What cannot be found so is said by name.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from memtile.explain.findings import Change
+from memtile.importers.mlir.token_packets import Text
+
+_NUMBER = re.compile(r"-?\d+")
+_RELEASE = re.compile(r"\s*aie\.objectfifo\.release @(\w+)\s*\((\w+), (\d+)\)\s*")
+_ACQUIRE = r"aie\.objectfifo\.acquire @{}\s*\({},"
+
+
+class ProgramChanges:
+    """Finds in a program what a change of its MLIR text stands for.
+
+    Args:
+        source: of the program.
+        file: that has it, as the places of the text name it.
+        text: that it printed, with the program's lines.
+
+    Raises:
+        SyntaxError: it is not Python.
+    """
+
+    def __init__(self, source: str, file: str, text: Text) -> None:
+        self._source, self._file, self._text = source, file, text
+        self._tree = ast.parse(source)
+        self._starts = [0]
+        for line in source.splitlines(keepends=True):
+            self._starts.append(self._starts[-1] + len(line))
+
+    def of(self, changes: Sequence[Change]) -> tuple[Change, ...]:
+        """The changes of the program; empty if one of them has no place in it."""
+        found = [self._one(each) for each in changes]
+        return tuple(each for each in found if each is not None) if all(found) else ()
+
+    def missing(self, changes: Sequence[Change]) -> str:
+        """What of some changes is not found in the program."""
+        change = next(each for each in changes if self._one(each) is None)
+        if not self._is_own(change):
+            return f"{change.file} is another file"
+        if change.old and _NUMBER.fullmatch(change.old):
+            return f"line {change.line} has no literal {change.old} that stands for this alone"
+        return f"line {change.line} has no call that stands for this alone"
+
+    def _one(self, change: Change) -> Change | None:
+        if not self._is_own(change):
+            return None
+        statement = self._statement(change.line)
+        if statement is None:
+            return None
+        if _NUMBER.fullmatch(change.old) and _NUMBER.fullmatch(change.new):
+            return self._number(statement, change.line, int(change.old), change.new)
+        release = _RELEASE.fullmatch(change.new) if not change.old else None
+        return self._release(statement, *release.groups()) if release is not None else None
+
+    def _is_own(self, change: Change) -> bool:
+        return Path(change.file).resolve() == Path(self._file).resolve()
+
+    def _statement(self, line: int) -> ast.stmt | None:
+        """The innermost statement of a line."""
+        around = [
+            each
+            for each in ast.walk(self._tree)
+            if isinstance(each, ast.stmt) and each.lineno <= line <= (each.end_lineno or each.lineno)
+        ]
+        return min(around, key=lambda each: (each.end_lineno or 0) - each.lineno, default=None)
+
+    def _number(self, statement: ast.stmt, line: int, old: int, new: str) -> Change | None:
+        literals = [each for each in _own(statement) if _is_number(each, old)]
+        on_line = [each for each in literals if each.lineno == line]
+        names = {each.id for each in _own(statement) if isinstance(each, ast.Name)}
+        given = [each for name in sorted(names) for each in self._given(name) if _is_number(each, old)]
+        for found in (on_line, literals, given):
+            if found:
+                return self._change(found[0], new) if len(found) == 1 else None
+        return None
+
+    def _given(self, name: str) -> list[ast.expr]:
+        """The value that a name is given, if that is done once: by an assignment, or as a default."""
+        found: list[ast.expr] = []
+        for each in ast.walk(self._tree):
+            if isinstance(each, ast.Name) and each.id == name and not isinstance(each.ctx, ast.Load):
+                found.append(each)
+            elif isinstance(each, ast.arg) and each.arg == name:
+                found.append(ast.Name(name))
+        values = [value for each in ast.walk(self._tree) for value in _values_of(each, name)]
+        return values if len(found) == len(values) == 1 else []
+
+    def _release(self, statement: ast.stmt, fifo: str, end: str, count: str) -> Change | None:
+        if isinstance(statement, ast.For | ast.While | ast.If | ast.With | ast.FunctionDef):
+            return None  # a line behind its head would be within it
+        handle = self._handle(fifo, end)
+        if not handle:
+            return None
+        last = statement.end_lineno or statement.lineno
+        text = self._source[self._starts[statement.lineno - 1] : self._starts[statement.lineno]]
+        indent = text[: len(text) - len(text.lstrip())]
+        at = self._starts[last] - self._source[: self._starts[last]].endswith("\n")
+        column = at - self._starts[last - 1] + 1
+        return Change(self._file, last, column, "", f"\n{indent}{handle}.release({count})", at)
+
+    def _handle(self, fifo: str, end: str) -> str:
+        """What the program calls the end of an object FIFO where a core acquires it; empty if unknown."""
+        pattern = re.compile(_ACQUIRE.format(re.escape(fifo), end))
+        places = {self._text.where(found.start()) for found in pattern.finditer(self._text.content)}
+        lines = {int(place.rpartition(":")[2]) for place in places}
+        handles = {
+            ast.unparse(call.func.value)
+            for call in ast.walk(self._tree)
+            if isinstance(call, ast.Call)
+            and isinstance(call.func, ast.Attribute)
+            and call.func.attr == "acquire"
+            and call.lineno in lines
+        }
+        return handles.pop() if len(handles) == 1 else ""
+
+    def _change(self, node: ast.expr, new: str) -> Change:
+        begin = self._offset(node.lineno, node.col_offset)
+        end = self._offset(node.end_lineno or node.lineno, node.end_col_offset or 0)
+        column = begin - self._starts[node.lineno - 1] + 1
+        return Change(self._file, node.lineno, column, self._source[begin:end], new, begin)
+
+    def _offset(self, line: int, column: int) -> int:
+        """Character of a place of the tree, whose columns count bytes."""
+        begin, end = self._starts[line - 1], self._starts[line]
+        return begin + len(self._source[begin:end].encode()[:column].decode())
+
+
+def _own(statement: ast.stmt) -> Iterator[ast.expr]:
+    """The expressions of a statement but for those of statements in it."""
+    for child in ast.iter_child_nodes(statement):
+        if isinstance(child, ast.stmt | ast.ExceptHandler):
+            continue
+        yield from (each for each in ast.walk(child) if isinstance(each, ast.expr))
+
+
+def _is_number(node: ast.expr, value: int) -> bool:
+    return isinstance(node, ast.Constant) and type(node.value) is int and node.value == value
+
+
+def _values_of(node: ast.AST, name: str) -> Iterator[ast.expr]:
+    """What a statement or a function gives a name."""
+    if isinstance(node, ast.Assign) and any(
+        isinstance(each, ast.Name) and each.id == name for each in node.targets
+    ):
+        yield node.value
+    elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id == name:
+        yield from [node.value] if node.value is not None else []
+    elif isinstance(node, ast.arguments):
+        plain = [*node.posonlyargs, *node.args]
+        pairs = [*zip(plain[len(plain) - len(node.defaults) :], node.defaults, strict=True)]
+        pairs += [(one, value) for one, value in zip(node.kwonlyargs, node.kw_defaults, strict=True) if value]
+        yield from (value for one, value in pairs if one.arg == name)
