@@ -11122,8 +11122,8 @@ MUTANTS = (
     Mutant(
         "a repair warns of more than the run that it repairs",
         "explain/repairs.py",
-        "result.status is Status.FINISHED and trial.cautions",
-        "result.status is Status.STUCK and trial.cautions",
+        "before.status is Status.FINISHED and trial.cautions",
+        "before.status is Status.STUCK and trial.cautions",
         "tests/data/test_repairs.py::test_a_run_that_finished_is_not_repaired_by_one_with_more_warnings",
     ),
     Mutant(

@@ -152,7 +152,7 @@ class EntryLibrary(LinkedLibrary):
 
 
 class BitcodeLibrary(EntryLibrary):
-    """The same, of which ``bitcode`` makes machine code."""
+    """The code of an entry, of which ``bitcode`` makes machine code."""
 
     codegen = NoEnvironment()
 
