@@ -114,7 +114,7 @@ def _search(*repairs: Repair, good: str = "") -> tuple[Tried, str]:
         return cast(Result, state), True
 
     printed = cast(Repairs, _Printed(candidates=lambda *_: repairs))
-    before = cast(Result, SimpleNamespace(good=False, findings=()))
+    before = cast(Result, SimpleNamespace(good=False, findings=(), status=Status.STUCK))
     return ProgramRepairs(printed, Text("p.py", _PROGRAM), once).search(
         lambda each: cast(Any, each).repairs(), before
     )

@@ -35,6 +35,7 @@ def test_a_finding_says_code_sentence_count_and_repair() -> None:
         "fix": "Release 'full' after BD 1.",
         "count": 3,
         "repair": None,
+        "condition": None,
     }
 
 

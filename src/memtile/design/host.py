@@ -38,12 +38,14 @@ class HostTask:
     Attributes:
         channel: that does it.
         start: pushes it; the BD numbers used.
+        work: transfers or descriptors, as they were given.
         bds: those numbers, once it is started.
         done_at: tasks that the channel has done when this one has ended; -1 = not started yet.
     """
 
     channel: Channel
     start: partial[tuple[int, ...]]
+    work: Sequence[Transfer | Descriptor] = ()
     bds: tuple[int, ...] = ()
     done_at: int = -1
 
@@ -134,7 +136,8 @@ class Host:
         if not isinstance(channel, Channel):
             step = "Name the channel first: host.start(tile.mm2s[0], transfer)."
             raise self._error("channel", repr(channel), "a channel of a tile", step)
-        task = HostTask(channel, partial(_start, call_site(), channel, work, repeat=repeat, token=token))
+        start = partial(_start, call_site(), channel, work, repeat=repeat, token=token)
+        task = HostTask(channel, start, work)
         return self.made.add(task, f"host.start({channel.name}, ...)")
 
     def wait(self, *what: HostTask | Channel) -> HostWait:

@@ -112,7 +112,7 @@ class HostSteps:
     def plan(self, task: HostTask) -> TaskPlan:
         """The tasks of ``host.start``."""
         channel = task.channel
-        work = sent(channel, channel._transfers(task.start.args), channel.tile.bench.buses)
+        work = sent(channel, channel._transfers(task.work), channel.tile.bench.buses)
         return plan_of(work, task.start.keywords["repeat"], channel.tile.kind.queue_depth)
 
     def start(self, task: HostTask) -> list[QueuedTask]:
@@ -267,7 +267,7 @@ def _no_register(sequence: HostSequence) -> Callable[[int], int]:
 def _plain(action: HostAction) -> object:
     """A step as what compares equal to another run's."""
     if isinstance(action, HostTask):
-        work = [getattr(each, "descriptors", each) for each in action.start.args]
+        work = [getattr(each, "descriptors", each) for each in action.work]
         return action.channel.index, work, action.start.keywords
     assert isinstance(action, HostWait)
     return [_plain(each) for each in action.tasks]

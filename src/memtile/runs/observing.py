@@ -49,7 +49,7 @@ def in_order_of_causes(waits: Sequence[Finding], races: Iterable[Finding]) -> li
     """
     races = list(races)
     cause = [each for each in races if each.severity is Severity.ERROR]
-    if not cause or any(each.code != _ENDS_DIFFER for each in waits):
+    if not cause or not waits or any(each.code != _ENDS_DIFFER for each in waits):
         return [*waits, *races]
     return [*cause, *waits, *(each for each in races if each not in cause)]
 
