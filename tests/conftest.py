@@ -5,13 +5,13 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import warnings
 from collections.abc import Generator
 from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-import typer.testing
 from hypothesis import settings
 
 from support.commands import warm
@@ -29,6 +29,10 @@ os.environ["MEMTILE_TIMING"] = "assumed"
 # A loaded machine must not turn a slow example into a failure.
 settings.register_profile("memtile", settings(), deadline=None)
 settings.load_profile("memtile")
+
+with warnings.catch_warnings():  # the oldest Typer uses what the newest Click warns of
+    warnings.simplefilter("ignore", DeprecationWarning)
+    import typer.testing
 
 # A runner of Typer makes all commands anew of their functions for each call, which is a tenth of a short run.
 typer.testing._get_command = cache(typer.testing._get_command)  # type: ignore[attr-defined]

@@ -17,6 +17,7 @@ import numba
 import numpy as np
 import pytest
 
+from memtile.arch.timing import timing_in_force
 from memtile.bd.descriptor import Descriptor
 from memtile.bd.windows import OWN
 from memtile.cli.terminal_streams import printable_streams
@@ -27,7 +28,8 @@ from memtile.jit import cache as jit_cache
 from memtile.jit import decorators as jit
 from memtile.jit.cache import why_unsafe
 from memtile.jit.progress import Progress
-from memtile.sim.loop import compiled_model
+from memtile.model.state.tile_columns import Placed
+from memtile.sim.loop import compiled_model, new_state
 from memtile.sim.races import note_reading
 from memtile.testing.rig import Rig
 
@@ -423,6 +425,16 @@ def test_one_notice_when_and_only_when_it_compiles(monkeypatch: pytest.MonkeyPat
     with jit.compiling(said.append, SOURCES):
         one(1), two(1)
     assert (len(said), forgotten) == (1, [True])
+
+
+def test_who_makes_a_model_is_told_of_the_compiler_before_the_first_access(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    done = list[str]()
+    monkeypatch.setattr(new_state, "warm_up", lambda _state: done.append("announced"))
+    monkeypatch.setattr(new_state, "open_partition", lambda *_: done.append("accessed"))
+    new_state._made.__wrapped__((Placed("memory"),), timing_in_force(None, ""), switched=True, booted=True)
+    assert done == ["announced", "accessed"]
 
 
 def warm_up(**environment: str) -> subprocess.CompletedProcess[str]:

@@ -9954,6 +9954,14 @@ MUTANTS = (
         "tests/properties/test_native_entries.py::test_garbage_is_looked_for_after_some_parts",
     ),
     Mutant(
+        "the first access of a model compiles without a word",
+        "sim/loop/new_state.py",
+        "    warm_up(state)  # before the first access: who waits for the compiler is told\n",
+        "",
+        "tests/faults/test_engine_cache.py::"
+        "test_who_makes_a_model_is_told_of_the_compiler_before_the_first_access",
+    ),
+    Mutant(
         "bitcode of a newer LLVM is taken",
         "jit/bundled_engine.py",
         'if int(head["llvm"]) > llvm_version():',

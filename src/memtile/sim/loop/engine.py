@@ -36,7 +36,6 @@ from memtile.sim.doors.tile_door import Door
 from memtile.sim.kernels.kernel_core import Kernel
 from memtile.sim.kernels.running_cores import Cores
 from memtile.sim.loop import clock, compiled_model
-from memtile.sim.loop.engine_warmup import warm_up
 from memtile.sim.loop.fifo_names import FifoLock
 from memtile.sim.loop.memory_pool import make_room, note_new
 from memtile.sim.loop.new_state import fresh_state
@@ -128,7 +127,6 @@ class Engine:
         self._observer: Callable[[Door, int], Door] | None = None
         self._watcher: Callable[[], None] | None = None
         self.checks = Checks(self, self.cores)
-        warm_up(self._state)
         relax(self)
 
     @property

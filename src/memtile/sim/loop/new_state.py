@@ -18,6 +18,7 @@ from memtile.model.build.model import build
 from memtile.model.state.state import State
 from memtile.model.state.tile_columns import Placed
 from memtile.sim.doors.tile_door import Door
+from memtile.sim.loop.engine_warmup import warm_up
 from memtile.sim.loop.memory_pool import lend_pages
 from memtile.sim.loop.partition import open_partition, stop_clocks
 
@@ -46,6 +47,7 @@ def _made(
 ) -> tuple[State, frozenset[str]]:
     """A state that nobody runs, and the names of its large arrays that are zero."""
     state = build(placed, timing, switched=switched)
+    warm_up(state)  # before the first access: who waits for the compiler is told
     doors = [Door(state, tile) for tile in range(len(placed))]
     if booted:
         open_partition(state.spec, doors.__getitem__)
