@@ -286,6 +286,13 @@ def test_where_nobody_else_uses_either_buffer_both_are_named() -> None:
     assert first.fix == "Let both use the same buffer; one of these two has the wrong one."
 
 
+def test_a_length_that_does_not_divide_what_is_sent_is_named() -> None:
+    """The words of a descriptor that is cut short by the end of the stream are nobody's walk."""
+    first = run(written(length=12))[0]
+    assert (first.code, first.sides[0].place) == ("MT0323", "BD 1, odd.mlir:23:7")
+    assert first.fix == "Give BD 1 a length of 16 words."
+
+
 def test_a_length_is_why_words_are_unwritten() -> None:
     done = load(Text("odd.mlir", written(length=8, rows=3))).run(WORDS, ROOM[:64].copy(), check=True)
     first = done.result.findings[0]

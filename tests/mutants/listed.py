@@ -9954,6 +9954,13 @@ MUTANTS = (
         "tests/properties/test_native_entries.py::test_garbage_is_looked_for_after_some_parts",
     ),
     Mutant(
+        "a walk is looked for in more words than came",
+        "explain/walk_culprits.py",
+        "        if used != len(words):\n            raise _LostError  # it sends",
+        "        if used != len(words) and False:\n            raise _LostError  # it sends",
+        "tests/faults/test_odd_moves.py::test_a_length_that_does_not_divide_what_is_sent_is_named",
+    ),
+    Mutant(
         "the first access of a model compiles without a word",
         "sim/loop/new_state.py",
         "    warm_up(state)  # before the first access: who waits for the compiler is told\n",

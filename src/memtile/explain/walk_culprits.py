@@ -322,6 +322,8 @@ class WalkCulprits:
         for part in self._parts(sender, sure=True):
             parts.append(part._replace(words=words[used : used + len(part.words)]))
             used += len(part.words)
+        if used != len(words):
+            raise _LostError  # it sends more or fewer words than are to come
         return parts
 
     def _all_before(self, wanted: dict[int, Words]) -> Iterator[_Found]:
