@@ -6,6 +6,7 @@ import pytest
 
 from memtile.check.check import check
 from memtile.check.checked_program import of_mlir
+from memtile.check.ring_turns import ring_findings
 from memtile.explain.findings import Finding
 from memtile.importers.design import load_still
 from memtile.importers.mlir.token_packets import Text
@@ -64,10 +65,14 @@ OTHER = """\
 """
 
 
-def found(writes: str, reads: str, room: int = 2, gives: int = 1, more: str = "") -> list[Finding]:
+def ring(writes: str, reads: str, room: int = 2, gives: int = 1, more: str = "") -> Text:
     text = RING.format(writes=writes, reads=reads, room=room, gives=gives, more=more)
-    text = text.replace("^r0, ^end)", "^r0, ^more)") if more else text
-    checked = check("ring.mlir", lambda: of_mlir(load_still(Text("ring.mlir", text))))
+    return Text("ring.mlir", text.replace("^r0, ^end)", "^r0, ^more)") if more else text)
+
+
+def found(writes: str, reads: str, room: int = 2, gives: int = 1, more: str = "") -> list[Finding]:
+    text = ring(writes, reads, room, gives, more)
+    checked = check("ring.mlir", lambda: of_mlir(load_still(text)))
     return [each for each in checked.findings if each.code in ("MT0209", "MT0126")]
 
 
@@ -95,7 +100,9 @@ def test_of_two_orders_neither_is_an_error() -> None:
 
 
 def test_a_reader_is_named_of_a_buffer_that_another_ring_writes() -> None:
-    (wrong,) = found("ab", "ac", more=OTHER)
+    (wrong,) = ring_findings(of_mlir(load_still(ring("ab", "ac", more=OTHER))))
+    assert wrong.sides[0].who == "memory(0,1) MM2S 0 (BD 3)"
+    (wrong,) = found("ab", "ac", more=OTHER)  # of a text more is known
     assert (wrong.code, wrong.fix) == ("MT0126", "Let BD 3 use buffer 'b'.")
 
 
