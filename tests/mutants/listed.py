@@ -967,20 +967,6 @@ MUTANTS = (
         f"{TIMINGS}::test_an_exact_value_is_decided_only_if_it_is_the_last_one",
     ),
     Mutant(
-        "a channel releases before it is granted the lock of its next descriptor",
-        "explain/orders/exact_values.py",
-        "acts.moved < moved if self._is_channel(agent) else acts.at < at",
-        "acts.at < at",
-        f"{TIMINGS}::test_exact_values_are_decided_if_who_gives_them_waits_for_who_waits",
-    ),
-    Mutant(
-        "what a channel has given before its wait is what was noted before",
-        "explain/orders/exact_values.py",
-        "acts.moved > moved if self._is_channel(agent) else acts.at > at",
-        "acts.at > at",
-        f"{TIMINGS}::test_exact_values_are_decided_if_who_gives_them_waits_for_who_waits",
-    ),
-    Mutant(
         "a receiver to which no word comes still waits for its value",
         "explain/orders/exact_values.py",
         "    return own.isdisjoint(reached(held, partial(configured_ways, engine)))",

@@ -63,7 +63,6 @@ class ExactValues:
         locks: all that the run used, by number.
         acts: all of the run.
         accesses: how many accesses to memory an agent has made.
-        is_channel: whether an agent is a channel that does one descriptor after another.
         stands: see :func:`stands`.
     """
 
@@ -72,11 +71,9 @@ class ExactValues:
         locks: Mapping[int, LockUse],
         acts: LockAct,
         accesses: Callable[[int], int],
-        is_channel: Callable[[int], bool],
         stands: Callable[..., bool],
     ) -> None:
-        self._locks, self._acts, self._accesses = locks, acts, accesses
-        self._is_channel, self._stands = is_channel, stands
+        self._locks, self._acts, self._accesses, self._stands = locks, acts, accesses, stands
 
     def are_seen(self, number: int) -> bool:
         """Whether every wait for a value of a lock ends the same way in every order, or nothing hangs on it.
@@ -110,37 +107,23 @@ class ExactValues:
         return int(self._acts.at[own][-1]) == at and moved == self._accesses(agent)
 
     def _comes_before(self, agent: int, at: int, release: int) -> bool:
-        """Whether an acquire of one agent comes before a release of another one in every order."""
+        """Whether an acquire of one agent comes before a release of another one in every order.
+
+        A channel may be granted the lock of a descriptor before it has done the release of the one before:
+        acts stand so that this release comes first (``race_watch.releases_first``).
+        """
         acts = self._acts
-        giver, moved = (int(column[acts.at == release][0]) for column in (acts.agent, acts.moved))
+        giver = int(acts.agent[acts.at == release][0])
         if giver == agent:
-            return bool(self._is_behind(agent, at)[acts.at == release][0])
-        needs = self._is_ahead(giver, release, moved) & (acts.kind == NoteKind.ACQUIRE)
-        given = (acts.agent == agent) & (acts.kind == NoteKind.RELEASE) & ~self._is_behind(agent, at)
+            return release > at
+        needs = (acts.agent == giver) & (acts.at < release) & (acts.kind == NoteKind.ACQUIRE)
+        given = (acts.agent == agent) & (acts.at < at) & (acts.kind == NoteKind.RELEASE)
         return any(
             self._had_to_wait(
                 number, giver, agent, (acts.lock == number) & needs, (acts.lock == number) & given
             )
             for number in set(acts.lock[needs].tolist())
         )
-
-    def _is_ahead(self, agent: int, at: int, moved: int) -> Mask:
-        """The acts of an agent that come before a release of it in every order.
-
-        A channel may be granted the lock of a descriptor before it has done the release of the one before.
-        """
-        acts = self._acts
-        before = acts.moved < moved if self._is_channel(agent) else acts.at < at
-        found: Mask = before & (acts.agent == agent)
-        return found
-
-    def _is_behind(self, agent: int, at: int) -> Mask:
-        """The releases of an agent that come after an acquire of it in every order."""
-        acts = self._acts
-        moved = acts.moved[acts.at == at][0]
-        after = acts.moved > moved if self._is_channel(agent) else acts.at > at
-        found: Mask = after & (acts.agent == agent)
-        return found
 
     def _had_to_wait(self, number: int, giver: int, agent: int, needs: Mask, given: Mask) -> bool:
         """Whether a giver had to wait at a lock for more than what an agent may have given by then.

@@ -164,9 +164,7 @@ class LockOrders:
         outside = self._engine.channels.external >= 0  # they read ahead
         if any(0 <= ch < len(outside) and outside[ch] for ch in (who - FIRST_CHANNEL for who in lock.agents)):
             return False
-        seen = ExactValues(
-            self._locks, self._acts, self._book.accesses, self._is_channel, partial(stands, self._engine)
-        )
+        seen = ExactValues(self._locks, self._acts, self._book.accesses, partial(stands, self._engine))
         return seen.are_seen(number)
 
     def _is_channel(self, agent: int) -> bool:
