@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import io
 import os
 import re
@@ -12,6 +13,8 @@ import time
 import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from weakref import ref
 
 import numba
 import numpy as np
@@ -27,7 +30,8 @@ from memtile.jit import cache, native, progress
 from memtile.jit import cache as jit_cache
 from memtile.jit import decorators as jit
 from memtile.jit.cache import why_unsafe
-from memtile.jit.progress import Progress
+from memtile.jit.linking import PartLibrary
+from memtile.jit.progress import PROGRESS, Progress
 from memtile.model.state.tile_columns import Placed
 from memtile.sim.loop import compiled_model, new_state
 from memtile.sim.races import note_reading
@@ -425,6 +429,29 @@ def test_one_notice_when_and_only_when_it_compiles(monkeypatch: pytest.MonkeyPat
     with jit.compiling(said.append, SOURCES):
         one(1), two(1)
     assert (len(said), forgotten) == (1, [True])
+
+
+class Ring:
+    """Something that only a search for garbage finds."""
+
+    def __init__(self) -> None:
+        self.itself = self
+
+
+@pytest.mark.parametrize(("parts_before", "stays"), [(99, False), (100, True)])
+def test_garbage_is_looked_for_after_some_parts(
+    parts_before: int, stays: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(PROGRESS, "translated", parts_before)
+    gc.collect()
+    gc.disable()
+    try:
+        left = ref(Ring())
+        PartLibrary.finalize(SimpleNamespace())  # type: ignore[arg-type]
+        assert (left() is not None) == stays
+    finally:
+        gc.enable()
+        gc.unfreeze()
 
 
 def test_who_makes_a_model_is_told_of_the_compiler_before_the_first_access(

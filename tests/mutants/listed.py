@@ -9937,7 +9937,7 @@ MUTANTS = (
         "jit/linking.py",
         "            gc.collect()\n",
         "",
-        "tests/properties/test_native_entries.py::test_garbage_is_looked_for_after_some_parts",
+        "tests/faults/test_engine_cache.py::test_garbage_is_looked_for_after_some_parts",
     ),
     Mutant(
         "a walk is looked for in more words than came",
@@ -9966,7 +9966,7 @@ MUTANTS = (
         "jit/entries.py",
         "if carried := self.in_package().bitcode:",
         "if carried := self.in_package().code:",
-        "tests/properties/test_carried_engines.py::test_machine_code_is_made_of_bitcode_without_numba_and_kept",
+        "tests/properties/test_carried_engines.py::test_bitcode_is_taken_where_machine_code_does_not_fit",
     ),
     Mutant(
         "an engine of the package comes before one that was compiled here",

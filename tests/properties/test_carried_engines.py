@@ -168,9 +168,8 @@ def test_who_wants_an_own_engine_gets_one(monkeypatch: pytest.MonkeyPatch) -> No
     assert entry().kept() is None
 
 
-def carry_bitcode(**changed: Any) -> native.MachineCode:
-    """Have the package carry real bitcode, with changes in what it says of it."""
-    code = entry().bitcode()
+def carry_bitcode(code: native.MachineCode | None, **changed: Any) -> native.MachineCode:
+    """Have the package carry bitcode, with changes in what it says of it."""
     assert code is not None
     head, _, content = bundled_engine.bitcode_content(code, ()).partition(b"\n")
     bundled_engine.FOLDER.mkdir(exist_ok=True)
@@ -185,8 +184,7 @@ def carry_bitcode(**changed: Any) -> native.MachineCode:
 def test_machine_code_is_made_of_bitcode_without_numba_and_kept(
     compiled: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code = carry_bitcode()
-    assert entry().in_package() == bundled_engine.BundledEngine(None, code, "")
+    carry_bitcode(entry().bitcode())
     compiled.clear()
     with decorators.compiling(decorators.to_stderr, (), wanted := entry()):
         assert answer(wanted) == 6
@@ -198,16 +196,14 @@ def test_machine_code_is_made_of_bitcode_without_numba_and_kept(
     assert capsys.readouterr().err == ""
 
 
-@compiles
-def test_bitcode_is_taken_where_machine_code_does_not_fit(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    carry_real(monkeypatch, tmp_path, needs=["hyperdrive"])
-    code = carry_bitcode()
+def test_bitcode_is_taken_where_machine_code_does_not_fit(compiled: list[str]) -> None:
+    carry(any_code(), needs=["hyperdrive"])
+    code = carry_bitcode(any_code())
     assert entry().in_package() == bundled_engine.BundledEngine(None, code, "")
+    assert entry().bitcode() == code
+    assert compiled == []
 
 
-@compiles
 @pytest.mark.parametrize(
     ("changed", "says"),
     [
@@ -217,19 +213,13 @@ def test_bitcode_is_taken_where_machine_code_does_not_fit(
         ({"sha256": "0" * 64}, "is damaged"),
     ],
 )
-def test_bitcode_that_does_not_fit_is_refused(
-    changed: dict[str, Any], says: str, compiled: list[str]
-) -> None:
-    carry_bitcode(**changed)
-    compiled.clear()
+def test_bitcode_that_does_not_fit_is_refused(changed: dict[str, Any], says: str) -> None:
+    carry_bitcode(any_code(), **changed)
     assert entry().in_package() == bundled_engine.BundledEngine(None, None, says)
-    assert answer(entry()) == 6
-    assert compiled == ["doubled"]
 
 
-@compiles
 def test_processors_without_64_bits_get_no_bitcode(monkeypatch: pytest.MonkeyPatch) -> None:
-    carry_bitcode()
+    carry_bitcode(any_code())
     monkeypatch.setattr(bundled_engine, "fits_here", lambda: False)
     bundled_engine.found.cache_clear()
     assert entry().in_package().refused == "is for processors with 64-bit addresses"

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from ctypes import c_int64
 from pathlib import Path
-from types import SimpleNamespace
 from typing import NamedTuple
-from weakref import ref
 
 import numpy as np
 import numpy.typing as npt
@@ -20,8 +17,6 @@ import pytest
 from memtile.jit import bitcode, entries, native, parts
 from memtile.jit.decorators import ENABLED, jit
 from memtile.jit.entries import CompiledEntry
-from memtile.jit.linking import PartLibrary
-from memtile.jit.progress import PROGRESS
 from memtile.jit.structs import Struct, dereference, place_of
 from memtile.testing.rig import Rig
 
@@ -179,29 +174,6 @@ def test_threads_get_their_own_results() -> None:
 
     with ThreadPoolExecutor(4) as pool:
         assert all(pool.map(work, range(0, 1 << 40, 1 << 37)))
-
-
-class Ring:
-    """Something that only a search for garbage finds."""
-
-    def __init__(self) -> None:
-        self.itself = self
-
-
-@pytest.mark.parametrize(("parts_before", "stays"), [(99, False), (100, True)])
-def test_garbage_is_looked_for_after_some_parts(
-    parts_before: int, stays: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(PROGRESS, "translated", parts_before)
-    gc.collect()
-    gc.disable()
-    try:
-        left = ref(Ring())
-        PartLibrary.finalize(SimpleNamespace())  # type: ignore[arg-type]
-        assert (left() is not None) == stays
-    finally:
-        gc.enable()
-        gc.unfreeze()
 
 
 @pytest.mark.slow
