@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TextIO, cast
+from typing import IO, TYPE_CHECKING, Any, TextIO, cast
 
 from memtile.plain_text import markup_text, printable
 
@@ -176,6 +176,18 @@ def _printable_console(**options: Any) -> Console:
     from rich.segment import Segment
 
     class PrintableConsole(Console):
+        @property
+        def file(self) -> IO[str]:
+            """Behind what a live display puts before the streams of a command: they print escapes as text."""
+            found: Any = super().file
+            while (behind := getattr(found, "rich_proxied_file", None)) is not None:
+                found = behind
+            return cast(IO[str], found)
+
+        @file.setter
+        def file(self, new_file: IO[str]) -> None:
+            self._file = new_file
+
         def render(
             self, renderable: RenderableType, options: ConsoleOptions | None = None
         ) -> Iterable[Segment]:

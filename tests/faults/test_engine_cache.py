@@ -12,6 +12,7 @@ import sys
 import time
 import tracemalloc
 from collections.abc import Iterator
+from contextlib import redirect_stdout
 from pathlib import Path
 from types import SimpleNamespace
 from weakref import ref
@@ -23,6 +24,7 @@ import pytest
 from memtile.arch.timing import timing_in_force
 from memtile.bd.descriptor import Descriptor
 from memtile.bd.windows import OWN
+from memtile.cli.progress import run_progress
 from memtile.cli.terminal_streams import printable_streams
 from memtile.cpp import build
 from memtile.errors import MemtileError
@@ -306,6 +308,24 @@ def test_a_command_shows_the_progress_and_no_escapes_of_names(monkeypatch: pytes
         time.sleep(0.2)
     assert file.getvalue().startswith("\r  compiling a\\x1b[2J.cc (0 s)\x1b[K")
     assert file.getvalue().endswith("\r\x1b[K")
+
+
+def test_a_bar_of_a_command_moves_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its escapes are obeyed, also while what the design prints is sent elsewhere."""
+    monkeypatch.setattr("memtile.cli.progress.QUIET_SECONDS", 0)
+    monkeypatch.setenv("TERM", "xterm")
+    file, out = Terminal(), io.StringIO()
+    monkeypatch.setattr("sys.stderr", file)
+    monkeypatch.setattr("sys.stdout", out)
+    with printable_streams(), run_progress() as show:
+        with redirect_stdout(io.StringIO()):
+            show(5)
+        time.sleep(0.2)
+        show(7)
+        print("a result")
+    assert "7 cycles" in file.getvalue()
+    assert "\\x1b" not in file.getvalue()
+    assert out.getvalue() == "a result\n"
 
 
 def test_a_terminal_shows_the_progress_and_a_pipe_does_not(monkeypatch: pytest.MonkeyPatch) -> None:

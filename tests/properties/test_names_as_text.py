@@ -80,6 +80,7 @@ HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
 )
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")  # what Rich itself writes
+MOVES = re.compile(r"\x1b\[(\?25[lh]|2K|1A)")  # and of a bar: the cursor is hidden and shown, lines go
 
 
 def stuck(first: str, second: str) -> Array:
@@ -367,10 +368,10 @@ def test_a_sandbox_says_names_as_text(folder: Path, options: list[str]) -> None:
 
 @pytest.mark.parametrize("line", LINES[:2] + LINES[7:8], ids=["python", "mlir", "no file"])
 def test_a_terminal_is_told_nothing_by_a_name(folder: Path, line: list[str]) -> None:
-    """With the colours of a terminal, which are the only escapes in what comes."""
+    """With the colours of a terminal and the moves of a bar, which are the only escapes in what comes."""
     out = "".join(_on_a_terminal(line, folder))
     assert COLOURS.search(out)
-    assert shown(COLOURS.sub("", out).replace("\r\n", "").replace("\r", "")) != ""
+    assert shown(MOVES.sub("", COLOURS.sub("", out)).replace("\r\n", "").replace("\r", "")) != ""
     assert "\\x1b]0;OWNED\\x07" in out.replace("\\\\", "\\")
     assert "[red]" in out
 

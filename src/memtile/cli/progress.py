@@ -26,7 +26,8 @@ def run_progress(*, untimed: bool = False, before: str = "") -> Iterator[Callabl
     from memtile.sheet import stderr_console
 
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    display = Progress(*columns, console=stderr_console(), transient=True)
+    # standard output stays: a design that prints while it is loaded may have put another one there just now
+    display = Progress(*columns, console=stderr_console(), transient=True, redirect_stdout=False)
     task, unit = display.add_task(before), "words" if untimed else "cycles"
     start = time.monotonic()
     early = threading.Timer(QUIET_SECONDS, display.start)

@@ -142,8 +142,6 @@ def _others(
     for other, unlikely in fitting(design, operation, role, value).items():
         offer(other, unlikely)
     offer(_deep_enough(design, operation, value), 0.05)
-    if _is_repeat(design, operation, role):
-        offer(value + 1, 1.1)
     if kind in _ROUND:
         offer(2 * value, 1.15)
         offer(value // 2 if value % 2 == 0 else None, 1.25)
@@ -155,13 +153,6 @@ def _others(
     if kind == "depth":
         offer(2 * value, 1.0)
     return found
-
-
-def _is_repeat(design: DesignText, operation: Operation, role: str) -> bool:
-    """Whether a number is how often a transfer of the host sends the same words: its stride is 0."""
-    if operation.name != "aiex.npu.dma_memcpy_nd" or not role.startswith("([[") or role.startswith("([[["):
-        return False
-    return any(r.startswith("([[[") and r[4:] == role[3:] and not v for r, _, v in design.numbers(operation))
 
 
 def _complete(design: DesignText, operation: Operation, role: str, value: int) -> int | None:
