@@ -10,9 +10,12 @@ import pytest
 import memtile
 from memtile.explain.conditions import Outcome, Scalar, condition
 from memtile.explain.findings import End, Finding
+from memtile.explain.repairs import spent
 from memtile.importers.design import load_still
 from memtile.importers.mlir.runtime_scalars import RuntimeScalar, runtime_scalars
 from memtile.importers.scalar_conditions import ScalarConditions
+from memtile.runs.options import RunOptions
+from memtile.runs.program import Run
 
 _FIFO = "!aie.objectfifo<memref<4xi32>>"
 _TAKE = """%i = aie.objectfifo.acquire @in(Consume, 1) : !aie.objectfifosubview<memref<4xi32>>
@@ -184,6 +187,20 @@ def test_the_runs_of_two_values_that_hang_are_one(tmp_path: Path) -> None:
     ends = [tries.outcome(number, value) for value in (3, 4, 9)]
     assert [each.end for each in ends] == [End.FINISHES, End.HANGS, End.HANGS]
     assert ends[1].acts == ends[2].acts != ends[0].acts
+
+
+def test_a_run_that_takes_too_long_is_ended(tmp_path: Path) -> None:
+    file = tmp_path / "design.mlir"
+    file.write_text(_text())
+
+    def endless(_made: object, how: RunOptions) -> Run:
+        began = spent()
+        assert how.progress is not None
+        while spent() - began < 3:
+            how.progress(0)
+        pytest.fail("the run was not ended")
+
+    assert ScalarConditions(memtile.load(file), endless, {}).search(seconds=0.1) == []
 
 
 def test_an_argument_gets_its_value_by_its_name(tmp_path: Path) -> None:

@@ -9940,6 +9940,13 @@ MUTANTS = (
         "tests/faults/test_engine_cache.py::test_garbage_is_looked_for_after_some_parts",
     ),
     Mutant(
+        "a run with another number of the host takes as long as it likes",
+        "importers/scalar_conditions.py",
+        "        end = spent() + seconds\n",
+        "        end = spent() + 9 + seconds\n",
+        "tests/faults/test_conditions.py::test_a_run_that_takes_too_long_is_ended",
+    ),
+    Mutant(
         "a walk is looked for in more words than came",
         "explain/walk_culprits.py",
         "        if used != len(words):\n            raise _LostError  # it sends",

@@ -40,7 +40,7 @@ def left_findings(subject: Subject) -> Iterator[Finding]:
 
 
 def part_moved(subject: Subject, ch: int) -> tuple[int, int, str] | None:
-    """What a channel moves of its array, of how many elements, and the name; None if it is not a part.
+    """Elements that a channel moves of its array, those of the array, and its name; None if it moves all.
 
     Args:
         subject: the design.

@@ -30,16 +30,17 @@ def with_conditions(made: Runnable, done: Run, options: RunOptions) -> Run:
     """
     if made.conditions is None or options.untimed:
         return done
+    from memtile.cli.progress import run_progress
     from memtile.importers.design_file import silent
 
-    with silent():
+    with silent(), run_progress(before="trying other numbers of the host"):
         found = made.conditions.search(options)
     result = done.result
     return replace(done, result=replace(result, findings=(*result.findings, *found))) if found else done
 
 
 def hosted_conditions(made: HostedArray) -> ScalarConditions:
-    """What tries other numbers of the host of a design that is run with arguments of its own."""
+    """What tries other numbers of the host of a program's design, which is run with the program's arrays."""
     from memtile.importers.scalar_conditions import ScalarConditions
     from memtile.runs.array_names import Given
 

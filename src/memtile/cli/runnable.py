@@ -270,11 +270,11 @@ def mlir_design(
         made = load(file, **loading)
         kernels.check_used(beside=bool(make_cpp.found))
         notes = [compare(made, against).text] if against is not None else []
-        run_once = _once(options, wanted)
-        numbers = made.numbers_of([read_given(text) for text in options.given])
+        given = [read_given(text) for text in options.given]
+        run_once = _once(options, given, wanted)
         return Runnable(
             file, made.array, partial(run_once, made), True, files, notes, made.notes, made.kernels,
-            repairs_of(made, run_once), ScalarConditions(made, run_once, numbers),
+            repairs_of(made, run_once), ScalarConditions(made, run_once, made.numbers_of(given)),
         )  # fmt: skip
 
     return make
@@ -295,7 +295,8 @@ def refused_repairs(file: str, options: ProgramOptions, settings: Sequence[str])
     from memtile.importers.text_repairs import text_repairs
 
     loading, _ = _loading(options, settings, None, sources_beside=True)
-    return text_repairs(text_of(file), partial(load, **loading), _once(options, None))
+    given = [read_given(text) for text in options.given]
+    return text_repairs(text_of(file), partial(load, **loading), _once(options, given, None))
 
 
 def _loading(
@@ -318,11 +319,11 @@ def _loading(
     return loading, make_cpp
 
 
-def _once(options: ProgramOptions, wanted: Sequence[Wanted] | None) -> Callable[[Loaded, RunOptions], Run]:
+def _once(
+    options: ProgramOptions, given: Sequence[Given], wanted: Sequence[Wanted] | None
+) -> Callable[[Loaded, RunOptions], Run]:
     """What runs a design in MLIR with the arrays that are given."""
     from memtile.importers.design_file import guarded
-
-    given = [read_given(text) for text in options.given]
 
     def run_once(design: Loaded, how: RunOptions) -> Run:
         return guarded(options.kernels.file or "", lambda: _run_once(design, given, wanted, how))

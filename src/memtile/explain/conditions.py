@@ -24,7 +24,7 @@ MOST_RUNS = 28
 """Runs for one number."""
 _MOST_VALUES = 100  # those that are refused included
 SECONDS = 10.0
-"""For all numbers of a design."""
+"""Of the processor, for all numbers of a design."""
 _DOUBLINGS = 4
 _ALL_BELOW = 12  # values that are so few are each run
 _FAR = 64

@@ -153,8 +153,8 @@ CODES: Mapping[str, FindingCode] = MappingProxyType(
         "MT0327": FindingCode(
             "a run in which only traces and cores without locks still move", Severity.WARNING
         ),
-        "MT0336": FindingCode("two results of a host whose lengths are exchanged", Severity.ERROR),
         "MT0330": FindingCode("a number of the host that decides whether a run ends", Severity.NOTE),
+        "MT0336": FindingCode("two results of a host whose lengths are exchanged", Severity.ERROR),
         "MT0401": FindingCode("words come out in another order", Severity.ERROR),
         "MT0402": FindingCode("words come out shifted", Severity.ERROR),
         "MT0403": FindingCode("words that were never written come out", Severity.ERROR),

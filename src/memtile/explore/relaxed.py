@@ -440,7 +440,7 @@ def _buffers(
 def _doubled(
     result: Result, again: Again, rooms: Sequence[_Room], began: Mapping[int, int]
 ) -> Iterator[Lifted]:
-    """Each ring of several buffers with twice as many, which who takes several at once may need."""
+    """Each ring of several buffers with twice as many: what takes several at once may need them."""
     for room in [each for each in rooms if each.buffers >= _SEVERAL][:_NAMED]:
         more = {lock: began[lock] for lock in room.more}
         what = f"there were twice as many buffers for {room.name}, or fewer were taken at once"

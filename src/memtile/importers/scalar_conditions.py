@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -10,7 +9,7 @@ from typing import Any, Protocol
 from memtile.errors import MemtileError
 from memtile.explain.conditions import SECONDS, Outcome, condition, outcome_of
 from memtile.explain.findings import End, Finding
-from memtile.explain.repairs import OutOfTimeError, until_late
+from memtile.explain.repairs import OutOfTimeError, spent, until_late
 from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.runtime_scalars import RuntimeScalar, runtime_scalars
 from memtile.importers.mlir.sequence.program import SequenceProgram
@@ -69,13 +68,13 @@ class ScalarConditions:
 
         Args:
             options: of a run.
-            seconds: time for all runs.
+            seconds: of the processor, for all runs.
         """
         design = self.design
         if design.source is None:
             return []
         found = runtime_scalars(design.configured, design.sequence, design.parameters, self.scalars)
-        end = time.monotonic() + seconds
+        end = spent() + seconds
         asked = replace(options, check=False, history=False, pad_arguments=True, progress=None)
         made = (_Tries(self, each, asked, end).condition() for each in found)
         return [each for each in made if each is not None]
@@ -115,7 +114,7 @@ class _Tries:
 
     def condition(self) -> Finding | None:
         """What the end of the design says of the number."""
-        return condition(self._scalar.scalar, self._attempt, lambda: time.monotonic() > self._end)
+        return condition(self._scalar.scalar, self._attempt, lambda: spent() > self._end)
 
     def _attempt(self, value: int) -> Outcome:
         limit = self._options.max_cycles
