@@ -192,7 +192,10 @@ def _whole(path: Path) -> bool:
     if path.name in KEPT or path.suffix == ".journal":
         return True
     if path.suffix == ".json":
-        return bool(json.loads(path.read_text()))
+        with suppress(json.JSONDecodeError):
+            json.loads(path.read_text())  # a trace of a run that did not begin is an empty list
+            return True
+        return False
     if path.suffix == ".html":
         return path.read_text().rstrip().endswith("</html>")
     if path.suffix == ".parquet":
