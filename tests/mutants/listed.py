@@ -39,6 +39,7 @@ class Mutant(NamedTuple):
 ADF_REFUSALS = "tests/data/test_adf_refusals.py::test_a_graph_just_over_is_refused_and_one_just_within_is_not"
 NEWEST = "tests/clients/test_iron_newest.py"
 TIMINGS = "tests/data/test_every_timing.py"
+LONG = "tests/clients/test_long_sequences.py::"
 STREAMS = "tests/faults/test_stream_culprits.py::"
 TEXTS = "tests/data/test_timing_of_texts.py"
 LEFT_OUT = "tests/faults/test_left_out_buffers.py"
@@ -576,8 +577,8 @@ MUTANTS = (
     Mutant(
         "a token is of the first task, whichever sends it",
         "runs/awaited.py",
-        "    sent = np.cumsum(tokens)",
-        "    sent = np.arange(1, len(tokens) + 1)",
+        "        if token:\n            self.senders",
+        "        if True:\n            self.senders",
         "tests/faults/test_awaited.py::test_each_token_is_of_one_task_in_order",
     ),
     Mutant(
@@ -702,8 +703,8 @@ MUTANTS = (
     Mutant(
         "a wait for one task ends all of its channel",
         "check/bd_reuse.py",
-        "ended = pushed[: count_ended(tokens, step.many, by_token=step.token)]",
-        "ended = pushed",
+        "ended = self.pushed[step.ch].ended(step.many, by_token=step.token)",
+        "ended = self.pushed[step.ch].count",
         "tests/faults/test_bd_reuse.py::test_a_wait_for_one_task_leaves_the_next_in_use",
     ),
     Mutant(
@@ -8578,8 +8579,8 @@ MUTANTS = (
     Mutant(
         "steps of hosts take no time of the firmware",
         "importers/mlir/sequence/sequence_reader.py",
-        "replace(step(place_of(form)), firmware=True)",
-        "step(place_of(form))",
+        "step(place=place_of(form), firmware=True)",
+        "step(place=place_of(form), firmware=False)",
         "tests/data/test_mlir_hosts.py::test_the_firmware_takes_its_time_between_two_tasks",
     ),
     Mutant(
@@ -11147,6 +11148,27 @@ MUTANTS = (
         "return is_one and any(",
         "return is_one and not any(",
         "tests/data/test_repairs.py::test_a_body_that_is_done_once_stays_so_and_the_nearest_count_comes_first",
+    ),
+    Mutant(
+        "the tokens of a host fill their way before a run",
+        "check/play.py",
+        "            if mode[port] == PACKET:\n",
+        "            if False:\n",
+        f"{LONG}test_a_host_takes_the_tokens_that_it_waits_for",
+    ),
+    Mutant(
+        "a wait for a token ends no task",
+        "check/every_timing.py",
+        "upto = self._senders.popleft() if self._senders else 0",
+        "upto = 0",
+        f"{LONG}test_a_wait_ends_the_oldest_token_or_so_many_tasks",
+    ),
+    Mutant(
+        "tasks that have ended still use their descriptors",
+        "check/every_timing.py",
+        "                if not users[bd.words]:\n",
+        "                if False:\n",
+        f"{LONG}test_a_wait_ends_the_oldest_token_or_so_many_tasks",
     ),
     Mutant(
         "far counts of loops come before near ones",
