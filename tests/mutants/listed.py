@@ -10393,6 +10393,41 @@ MUTANTS = (
         "tests/clients/test_cli_explain.py::test_tiles_without_clock_are_zeros_in_a_dump",
     ),
     Mutant(
+        "the runs of a task that are to come take no time",
+        "sim/doors/polling.py",
+        "left += int(c.runs_left[ch]) * bds",
+        "left += 0 * bds",
+        "tests/timing/test_host_looks.py::test_looks_are_left_out_up_to_the_last_descriptor_of_the_last_run",
+    ),
+    Mutant(
+        "the tasks behind the one that is waited for take their time too",
+        "sim/doors/polling.py",
+        "many - 1)].tolist():",
+        "many)].tolist():",
+        "tests/timing/test_host_looks.py::test_what_is_left_of_a_task_and_of_those_behind_it",
+    ),
+    Mutant(
+        "a token is that of the running task",
+        "sim/doors/polling.py",
+        "return tokens.index(1) + 1 if 1 in tokens else len(tokens)",
+        "return 1",
+        "tests/timing/test_host_looks.py::test_what_is_left_of_a_task_and_of_those_behind_it",
+    ),
+    Mutant(
+        "packed descriptors have as many words as their lengths",
+        "sim/doors/polling.py",
+        "    if c.control[ch] >> COMPRESSION_LSB & 1:\n",
+        "    if False:\n",
+        "tests/timing/test_host_looks.py::test_what_is_left_of_a_task_and_of_those_behind_it",
+    ),
+    Mutant(
+        "a host without room looks all the time",
+        "design/host.py",
+        "                return self._without_room(engine, channel)\n",
+        "                return 0\n",
+        "tests/timing/test_host_looks.py::test_a_host_without_room_in_a_queue_looks_when_a_task_has_ended",
+    ),
+    Mutant(
         "a host leaves no look out",
         "sim/doors/polling.py",
         "    polls = max((passed + in_vain) // POLL_CYCLES, passed",
@@ -10416,7 +10451,7 @@ MUTANTS = (
     Mutant(
         "finish-on-TLAST ends no descriptor early for a host",
         "sim/doors/polling.py",
-        " or c.control[ch] & FOT_MASK",
+        " or c.control[ch] & _BY_WORDS",
         "",
         "tests/timing/test_host_looks.py::test_a_packet_may_end_a_descriptor_early",
     ),
@@ -10430,8 +10465,8 @@ MUTANTS = (
     Mutant(
         "a descriptor takes a cycle for each word of a beat for a host",
         "sim/doors/polling.py",
-        " // int(plain(engine.state.walks).stream_words[ch])",
-        "",
+        "int(plain(engine.state.walks).stream_words[ch])",
+        "1",
         "tests/timing/test_host_looks.py::test_what_is_left_of_a_descriptor",
     ),
     Mutant(
