@@ -11185,6 +11185,13 @@ MUTANTS = (
         "tests/data/test_repairs.py::test_a_body_that_is_done_once_stays_so_and_the_nearest_count_comes_first",
     ),
     Mutant(
+        "the end of the abstract run keeps a host from its next task",
+        "check/play.py",
+        "or room(self.engine.state, self._log.tasks[step.task].ch) > 0",
+        "or False",
+        "tests/faults/test_check_play.py::test_the_end_of_the_abstract_run_keeps_no_host_from_its_next_task",
+    ),
+    Mutant(
         "the tokens of a host fill their way before a run",
         "check/play.py",
         "            if mode[port] == PACKET:\n",

@@ -375,15 +375,17 @@ class Play:
         found = {*self._free, *(Party(PartyKind.LOCK, lock) for lock in self._open)}
         found |= {party for party, lock, wanted in self._at_locks() if self._may_take(party, lock, wanted)}
         steps = [step for host in self._log.steps if (step := self._step(host))]
-        found |= {
-            Party(PartyKind.HOST, n)
-            for n, step in enumerate(steps)
-            if step.pushes and not step.waits_for_room
-        }
+        found |= {Party(PartyKind.HOST, n) for n, step in enumerate(steps) if self._may_push(step)}
         for ch, bd in self._at_streams():
             if self._streams.is_unknown(ch, bd) or self._streams.is_shared(ch, bd):
                 found.add(Party(PartyKind.CHANNEL, ch))
         return found
+
+    def _may_push(self, step: HostStep) -> bool:
+        """Whether a step is a push that only the end of the abstract run keeps a host from."""
+        if not step.pushes:
+            return False
+        return not step.waits_for_room or room(self.engine.state, self._log.tasks[step.task].ch) > 0
 
     def _run(self) -> None:
         """Let the engine run until nothing moves, and whoever could go on in some run after it."""
