@@ -99,12 +99,12 @@ def copied(words: int, rounds: int) -> Array:
     return array
 
 
-@pytest.mark.parametrize("cycles", [20, 500, 1500])
+@pytest.mark.parametrize("cycles", [5, *range(360, 385, 5)])
 def test_the_end_of_the_abstract_run_keeps_no_host_from_its_next_task(
     monkeypatch: pytest.MonkeyPatch, cycles: int
 ) -> None:
     monkeypatch.setattr("memtile.check.play.MOST_CYCLES", cycles)
-    result = found(lambda: copied(64, 6))
+    result = found(lambda: copied(64, 4))
     assert codes(result) == []
     assert [note.partition(": ")[0] for note in result.notes] == ["undecided whether every run finishes"]
 
