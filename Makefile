@@ -33,10 +33,10 @@ demo: $(SETUP)
 	$(BIN)/memtile run examples/halo_tiling.py
 
 check: $(SETUP)
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow and not interpreter"
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow and not interpreter" --ignore tests/house
 
 test: $(SETUP)
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not interpreter" --ignore tests/properties
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not interpreter" --ignore tests/properties --ignore tests/house
 
 properties: $(SETUP)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not interpreter" tests/properties
@@ -80,6 +80,7 @@ lint: $(SETUP)
 	PYTHONPATH=tests $(BIN)/python tests/support/pages/page_code.py $(PAGES) README.md docs/*.md
 	$(BIN)/mypy $(USED)
 	$(BIN)/pyright --warnings --pythonpath $(BIN)/python $(USED) $(FENCE)
+	$(BIN)/python -m pytest tests/house
 
 docs: $(SETUP)
 	$(BIN)/python docs/pictures.py
