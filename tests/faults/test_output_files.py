@@ -540,6 +540,7 @@ def test_each_command_that_writes_has_a_case() -> None:
     assert sorted(tried - of_files - {"serve memory"}) == []
 
 
+@pytest.mark.chance
 @pytest.mark.parametrize("fault", ["disk full in the middle of a write", "input/output error"])
 def test_faults_of_files_leave_the_old_file_or_the_new_one(fault: str) -> None:
     found = campaign(8, ["run, the other forms", "lower to html", "host-source"], [fault])
