@@ -45,7 +45,7 @@ test: $(SETUP)
 
 properties: $(SETUP)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not interpreter" tests/properties
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m chance tests/faults
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m chance tests/faults tests/clients
 
 # Are the pages true and whole? What they show is run, what is made from code is the present one, the site is built.
 pages: $(SETUP)
