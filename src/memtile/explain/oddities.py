@@ -12,7 +12,8 @@ from memtile.explain.findings import OF_WORDS, Finding, Severity
 from memtile.explain.imbalance import UNFIT
 from memtile.explain.moves import BESIDE_ROWS, BREAKS_SHARING, Move, move_findings
 
-_RACES = frozenset(("MT0201", "MT0202", "MT0203", "MT0204", "MT0205"))
+_UNWRITTEN = "MT0203"
+_RACES = frozenset(("MT0201", "MT0202", _UNWRITTEN, "MT0204", "MT0205"))
 _WRONG = _RACES | OF_WORDS
 """Of words that are read or written otherwise than they were meant to be."""
 
@@ -55,6 +56,22 @@ class Oddities:
             each for each in others if not comes_of_chains(each, odd) and not _comes_of_moves(each, moved)
         )
         return (*others, *odd) if codes.isdisjoint(_WRONG) else (*odd, *others)
+
+    def causes_first(self, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+        """The findings of a run that left other words than expected; those of a known cause are notes.
+
+        A channel that does not use the buffer of its partner moves other words too.
+        """
+        text = {each.message for each in self.findings}
+        cause = any(each.severity is Severity.ERROR and each.message in text for each in findings)
+        pairs = [each for each in findings if each.code == _UNWRITTEN and len(each.sides) > 1]
+        apart = {side.who for each in pairs for side in each.sides}
+        return tuple(
+            replace(each, severity=Severity.NOTE)
+            if each.code in OF_WORDS and (cause or (each.sides and each.sides[0].who in apart))
+            else each
+            for each in findings
+        )
 
     def without(self, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
         """The findings of a run that left what was expected: of the text there is nothing to say."""
