@@ -47,7 +47,11 @@ class Oddities:
         if not known:
             return findings
         sure = not codes.isdisjoint(OF_WORDS)
-        odd = [_error(each) if sure and each.code in _SURE else each for each in self.findings]
+        errors = {each.message for each in findings if each.severity is Severity.ERROR}
+        odd = [
+            _error(each) if (sure and each.code in _SURE) or each.message in errors else each
+            for each in self.findings
+        ]
         if not finished:
             left_out = [each for each in odd if each.code == LEFT_OUT]
             return instead_of_waits(odd, [each for each in others if not comes_of_chains(each, left_out)])
@@ -79,9 +83,9 @@ class Oddities:
         return tuple(each for each in findings if each.message not in known)
 
 
-ITSELF, LEFT_OUT, UNSTARTED = "MT0124", "MT0126", "MT0127"
-_SURE = (BREAKS_SHARING, BESIDE_ROWS, ITSELF, LEFT_OUT, UNSTARTED)
-_ALONE = (ITSELF, UNSTARTED)
+ITSELF, LEFT_OUT, UNSTARTED, UNEVEN = "MT0124", "MT0126", "MT0127", "MT0135"
+_SURE = (BREAKS_SHARING, BESIDE_ROWS, ITSELF, LEFT_OUT, UNSTARTED, UNEVEN)
+INSTEAD_OF_WAITS = (ITSELF, UNSTARTED, UNEVEN)
 """What has made others wait, if any do."""
 _OF_CHAINS = WAITS | {UNFIT, "MT0115", "MT0315"}
 """What a chain that never comes to its other BDs brings about: its buffers and locks are other ones."""
@@ -113,7 +117,7 @@ def instead_of_waits(odd: Sequence[Finding], others: Sequence[Finding]) -> tuple
         odd: of the text.
         others: about waits, and whatever else.
     """
-    stays = [each for each in odd if each.code in _ALONE]
+    stays = [each for each in odd if each.code in INSTEAD_OF_WAITS]
     wrong = [each for each in others if each.code in _OF_CHAINS and each.severity is Severity.ERROR]
     if not stays or not wrong:
         return (*odd, *others)
