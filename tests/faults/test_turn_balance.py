@@ -85,6 +85,8 @@ def line(design: str, turns: int) -> int:
 
 def test_loops_that_fit_have_no_finding() -> None:
     assert checked(text()) == []
+    more = text(first=8).replace(use("factor", "Consume", 64), "").replace("to %k9", "to %k1")
+    assert checked(more) == []  # cores that end, and could do more
     assert checked(text(guard="sgt")) == []  # of which nobody knows whether it takes any
 
 

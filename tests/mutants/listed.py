@@ -11239,4 +11239,18 @@ MUTANTS = (
         "and each.message in errors else each",
         "tests/faults/test_turn_balance.py::test_a_run_that_hangs_names_the_loop_instead_of_waits",
     ),
+    Mutant(
+        "a loop is named twice, by other cores and by its objects",
+        "explain/oddities.py",
+        "each.code != UNEVEN or each.sides[0].place not in same",
+        "each.code != UNEVEN or each.sides[0].place in same",
+        "tests/faults/test_alike_cores.py::test_a_core_that_makes_fewer_turns_than_all_others",
+    ),
+    Mutant(
+        "a core that ends must do no more than one host asks for",
+        "importers/kernels/turn_balance.py",
+        "core.endless or all(each <= 1 ",
+        "core.endless or all(each == 1 ",
+        "tests/faults/test_turn_balance.py::test_loops_that_fit_have_no_finding",
+    ),
 )

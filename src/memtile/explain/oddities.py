@@ -9,7 +9,7 @@ from functools import cached_property
 
 from memtile.explain.deadlock.balance_findings import WAITS
 from memtile.explain.findings import OF_WORDS, Finding, Severity
-from memtile.explain.imbalance import UNFIT
+from memtile.explain.imbalance import OTHER_TURNS, UNFIT
 from memtile.explain.moves import BESIDE_ROWS, BREAKS_SHARING, Move, move_findings
 
 _UNWRITTEN = "MT0203"
@@ -117,6 +117,8 @@ def instead_of_waits(odd: Sequence[Finding], others: Sequence[Finding]) -> tuple
         odd: of the text.
         others: about waits, and whatever else.
     """
+    same = {each.sides[0].place for each in others if each.code == OTHER_TURNS}
+    odd = [each for each in odd if each.code != UNEVEN or each.sides[0].place not in same]
     stays = [each for each in odd if each.code in INSTEAD_OF_WAITS]
     wrong = [each for each in others if each.code in _OF_CHAINS and each.severity is Severity.ERROR]
     if not stays or not wrong:

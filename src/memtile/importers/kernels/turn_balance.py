@@ -26,7 +26,7 @@ from memtile.runs.sent_words import sent_words
 from memtile.sim.kernels.core_control import control_register
 
 UNEVEN = "MT0135"
-_ENDLESS = 1 << 32  # turns of a loop that is to have no end
+_ENDLESS = 1 << 30  # turns of a loop that is to have no end
 _DEEPEST = 4  # links, one behind the other
 Counts = Mapping[Key, int]
 Sent = Callable[[str], int | None]
@@ -147,9 +147,12 @@ class _Balance:
         return all(not gives or not many or not gives % many or not many % gives for many in takes)
 
     def _fits_host(self, core: _Core, counts: Counts) -> bool:
-        """Whether what a host sends and receives in all has one ratio to what the core moves in a round."""
+        """Whether what a host sends and receives in all has one ratio to what the core moves in a round.
+
+        A core that ends may do more than one host asks for, and no less.
+        """
         ratios = set(self._ratios(counts).values())
-        return len(ratios | (set() if core.endless or not ratios else {Fraction(1)})) <= 1
+        return len(ratios) <= 1 and (core.endless or all(each <= 1 for each in ratios))
 
     def _ratios(self, counts: Counts) -> dict[Key, Fraction]:
         """Rounds in which a core moves all objects of an object FIFO that a host has the other end of."""
@@ -218,14 +221,18 @@ class _Balance:
         now, then = self._counts[core.tile], core.counts(loop, turns) or {}
         key = next(each for each in now if now[each] != then[each])
         verb, come = ("gives", "are taken") if key.port == "Produce" else ("takes", "come")
-        does = f"makes {loop.turns} turns of its loop in {where}"
+        does = f"makes {_many(loop.turns, 'turn')} of its loop in {where}"
         message = (
-            f"{who} {does} and {verb} {now[key]} objects of @{key.name} in a round, where {then[key]} "
-            f"{come}; with {turns} turns all object FIFOs are even."
+            f"{who} {does} and {verb} {_many(now[key], 'object')} of @{key.name} in a round, where "
+            f"{then[key]} {come}; with {_many(turns, 'turn')} all object FIFOs are even."
         )
         side = Side(who, does, place_of(loop.operation))
-        fix = f"Let the loop of {who} in {where} make {turns} turns."
+        fix = f"Let the loop of {who} in {where} make {_many(turns, 'turn')}."
         return Finding(UNEVEN, CODES[UNEVEN].severity, message, (side,), fix=fix)
+
+
+def _many(number: int | None, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"
 
 
 def _size(fifo: FifoDescription) -> int | None:
