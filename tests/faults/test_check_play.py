@@ -111,7 +111,7 @@ def test_what_a_core_takes_and_gives_is_counted(tmp_path: Path, taken: int, expe
 def test_a_core_that_hangs_on_data_is_not_blamed(tmp_path: Path) -> None:
     """What it gives then, nobody knows: it may give as much as it likes."""
     text = of_corpus("core-ends-early-hangs").replace("(%core) {", "(%core) {\n")
-    assert codes(mlir(tmp_path, text)) == ["MT0103"]
+    assert codes(mlir(tmp_path, text)) == ["MT0135"]
     turns = "%turns = arith.constant 3 : index"
     assert text.count(turns) == 1
     read = "%held = memref.load %flag[%c0] : memref<1xindex>\n      %turns = arith.addi %held, %c0 : index"

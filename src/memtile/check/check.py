@@ -26,7 +26,7 @@ from memtile.explain.findings import CONNECTIONS, OF_WAITS, Finding, Severity, S
 from memtile.explain.imbalance import Imbalance, with_imbalances
 from memtile.explain.lock_waits import lock_text
 from memtile.explain.lost_results import lost_findings
-from memtile.explain.oddities import ITSELF, UNSTARTED, comes_of_chains, instead_of_waits
+from memtile.explain.oddities import INSTEAD_OF_WAITS, comes_of_chains, instead_of_waits
 from memtile.explain.orders.proof import Proof
 from memtile.importers.kernels.lock_balance import imbalances
 from memtile.importers.kernels.released_objects import released_findings
@@ -94,7 +94,7 @@ def check(name: str, make: Callable[[], Subject]) -> CheckResult:
         found, proved = list(with_links(linked, findings)), None
     else:
         found, proved = _with_hangs(subject, findings, make)
-    odd = [each for each in found if each.code in (ITSELF, UNSTARTED)]
+    odd = [each for each in found if each.code in INSTEAD_OF_WAITS]
     if odd:
         found = [*instead_of_waits(odd, [each for each in found if each not in odd])]
     if not any(each.severity is Severity.ERROR for each in found):

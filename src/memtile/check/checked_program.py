@@ -22,8 +22,9 @@ from memtile.importers.idle_tasks import never_started
 from memtile.importers.kernels.core_locks import released_by_cores
 from memtile.importers.loaded import Loaded
 from memtile.importers.mlir.configure import Configured
+from memtile.runs.bd_places import note_bd_places
 from memtile.runs.firmware import LOAD, PATCH, UPDATE, pointer_of, update
-from memtile.runs.operations import ArrayShape, Operation, Other, locate
+from memtile.runs.operations import ArrayShape, BlockWrite, Operation, Other, locate
 from memtile.runs.register_writes import Advance, apply
 from memtile.runs.waits import WAIT, places_of, polled_channel
 from memtile.sim.kernels.core_control import enabled_cores
@@ -313,4 +314,5 @@ def _replay(
         before=host.come_to,
         missed=lambda problem: missed.append(problem.message),
     )
+    note_bd_places(array.engine, (each for each in operations if isinstance(each, BlockWrite)))
     return missed

@@ -252,7 +252,7 @@ def _texts(code: str, one: Race, spot: _Spot, sides: Sides, *, writer_waits: boo
         says = f"{writes} writes {spot.text} and does not wait until {reads} has read {what}"
         return f"{says}.", sides.room_fix(reader, writer)
     says = f"{reads} reads {spot.text} and does not wait until {writes} has written {what}"
-    return f"{says}.", sides.data_fix(reader, writer)
+    return f"{sides.began_text(reader, writer)}{says}.", sides.data_fix(reader, writer)
 
 
 class _Spots:
