@@ -11155,4 +11155,11 @@ MUTANTS = (
         "far = -0.05 * log2",
         "tests/data/test_repairs.py::test_a_body_that_is_done_once_stays_so_and_the_nearest_count_comes_first",
     ),
+    Mutant(
+        "a text without a host sequence blames its cores for a lock of its host",
+        "importers/external_runs.py",
+        "    if finding.code not in _OF_ONE_LOCK or",
+        "    if finding.code in _OF_ONE_LOCK or",
+        "tests/data/test_mlir_external.py::test_cores_run_without_a_host_sequence",
+    ),
 )
