@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memtile import Array, MemoryTile, Status
+from memtile import Array, Lock, MemoryTile, Status
 from memtile.cli.design_file import load_design
 from memtile.explain.bd_chains import BdChains
 from memtile.explain.deadlock.build import EngineWaits
@@ -31,6 +31,7 @@ LOCK, CORE = Party(PartyKind.LOCK, 0), Party(PartyKind.CORE, 0)
 
 
 Waits = dict[Party, list[Need]]
+Order = tuple[Lock | None, Lock | None]
 
 
 def needs(all_of: bool = False, **ways: str) -> Waits:
@@ -598,3 +599,29 @@ def test_a_wait_for_exactly_a_value_that_is_passed_is_told_to_wait_for_at_least_
     finding = severe(array.run().findings)[0]
     wait = "Let core (0, 2) (kernel 'exactly') wait for at least 1 (acquire(lock, -1))"
     assert finding.fix == f"{wait}: the lock has more already."
+
+
+def test_a_sender_whose_packets_stand_before_those_that_free_them_is_named() -> None:
+    array = Array("npu1", columns=1)
+    shared, low, mid = array.memory_tile(0), array.compute_tile(0, 2), array.compute_tile(0, 3)
+    bus = array.packet_bus("bus", (shared.mm2s[0], [low.s2mm[0]]), (shared.mm2s[0], [mid.s2mm[0]]))
+    box = shared.buffer("box", 16, data=np.arange(16))
+    shared.mm2s[0].start(*(bus.streams[n].packets(shared.read(box)) for n in (0, 0, 0, 1)))
+    done = mid.lock(0, "done")
+    for tile, order in ((low, (done, None)), (mid, (None, done))):
+        free, full = tile.lock(1, "free"), tile.lock(0, "full")
+        tile.s2mm[0].start(
+            tile.write(tile.buffer("box", 16)).guarded(free.acquire(), full.release()), loop=True
+        )
+
+        def takes(core: Core, full: Lock = full, free: Lock = free, order: Order = order) -> Iterator[Action]:
+            yield core.acquire(full)
+            if order[0] is not None:
+                yield core.acquire(order[0])
+            yield core.release(free)
+            if order[1] is not None:
+                yield core.release(order[1])
+
+        tile.run_kernel(takes)
+    (finding,) = array.run().findings
+    assert "Let memory(0,1) MM2S 0 ('box') send to compute(0,3) S2MM 0" in finding.fix

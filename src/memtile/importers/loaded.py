@@ -22,6 +22,7 @@ from memtile.explain.oddities import Oddities
 from memtile.explain.repairs import SECONDS, Tried
 from memtile.importers.external_runs import NamedArrays, filled, run_alone, taken, without_host
 from memtile.importers.host_numbers import host_number
+from memtile.importers.host_writes import host_write_findings, with_host_writes
 from memtile.importers.hosted_array import HostedArray
 from memtile.importers.idle_tasks import never_started
 from memtile.importers.instructions import instructions_of
@@ -333,7 +334,9 @@ class Loaded:
         accounts = CallAccounts(self.references)
         done = accounts.settled(run_alone(self.configured, arrays, self.kernels, options), self.kernels)
         findings = tuple(map(without_host, done.result.findings))
-        return self._with_links(replace(done, result=replace(done.result, findings=findings)), self.configured)
+        return self._with_links(
+            replace(done, result=replace(done.result, findings=findings)), self.configured
+        )
 
     @staticmethod
     def _with_links(done: Run, *devices: Configured) -> Run:
@@ -356,6 +359,7 @@ class Loaded:
             steps, given, named.wanted, running=kernels, programs=loads, launched=True, said=self.said
         )
         accounts = CallAccounts(self.references)
+        by_host = [*host_write_findings(self.array.engine, sequence.steps)]
         done = accounts.settled(Session(self.array).run(program, options), kernels, *loads)
         if not kernels:  # which have what their text has wrong with them
             found, facts = done.result, imbalances(self.configured)[""]
@@ -363,7 +367,8 @@ class Loaded:
             done = replace(done, result=replace(found, findings=tuple(without_races(waits, waits))))
         idle = tuple(never_started(self.array.engine, sequence))
         done = self._with_links(done, self.configured, *sequence.loads)
-        result = replace(done.result, findings=(*idle, *done.result.findings)) if idle else done.result
+        result = with_host_writes(done.result, by_host)
+        result = replace(result, findings=(*idle, *result.findings)) if idle else result
         return replace(done, result=result, oddities=self._odd(sequence)).explained()
 
     def instructions(self, *arguments: npt.ArrayLike | None) -> bytes:

@@ -139,6 +139,10 @@ class ChainEnd:
             fix = f"Let {core} release it."
             return self._made("MT0302", f"{says}; {core} has ended and never released it", fix, side)
         fix = f"Let who ends the use of what {self._name} guards release it, or do not wait for it."
+        if (
+            0 < (value := self.waits.operand(first)) and first.kind is PartyKind.CORE
+        ):  # as host and core agree
+            fix = f"Let the host set it to {value} (aiex.set_lock, WorkerRuntimeBarrier.set), or release it."
         if self.waits.of_registers and self.waits.engine.channels.queue_count.any():
             says += ", and no task that runs releases it; what waits in queues, the registers do not say"
             return self._made("MT0302", says, fix)
@@ -306,6 +310,11 @@ class ChainEnd:
             does = f"takes {taken} of the {all_of_it} words of {name}"
             says = f"{self._name} {does}, and more are sent to it: {words}"
             return self._made("MT0323", says, f"Receive all {all_of_it} words.")
+        if used and (endless := self._sends_on()) is not None:
+            name = self.words.name(endless)
+            says = f"{name} sends on without an end to {self._name}, which has no task left: {words}"
+            fix = f"Let {name} acquire a lock that another one releases when there is something to send."
+            return self._made("MT0304", says, fix, (self.words.side(endless), self.words.side(self.party)))
         if used:
             says = f"{self._name} has no task left for what was sent to it: {words}"
             return self._made("MT0304", says, f"{self._again()}eceive as many words as are sent.")
@@ -316,6 +325,16 @@ class ChainEnd:
         says = f"{verb} to {self._name}, which {no_task}: {words}"
         code = self._code("MT0312", "MT0110")
         return self._made(code, says, f"Start a task on {self._name}, or send them elsewhere.")
+
+    def _sends_on(self) -> Party | None:
+        """The one sender to a channel, if it goes round and waits for no lock that another one releases."""
+        chains, senders = self.waits.chains, self.waits.streams.senders_to(self.party.number)
+        ch = next(iter(senders), -1)
+        if len(senders) != 1 or not chains.loops(ch):
+            return None
+        steps = [(take, give) for each, take, give in chains.lock_steps() if each == ch]
+        own = all(take is not None and take == give for take, give in steps)
+        return Party(PartyKind.CHANNEL, ch) if steps and own else None
 
     def _again(self) -> str:
         """The begin of a repair of a channel that has ended: to go round, where it had but one turn."""
