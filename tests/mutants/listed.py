@@ -11200,8 +11200,8 @@ MUTANTS = (
     Mutant(
         "packets before those that free them have no sender",
         "explain/deadlock/circles.py",
-        "    if len(senders) != 1:\n        return \"\"\n    sender",
-        "    if senders:\n        return \"\"\n    sender",
+        '    if len(senders) != 1:\n        return ""\n    sender',
+        '    if senders:\n        return ""\n    sender',
         "tests/faults/test_deadlock.py::test_a_sender_whose_packets_stand_before_those_that_free_them_is_named",
     ),
     Mutant(
@@ -11210,5 +11210,19 @@ MUTANTS = (
         "    if len(senders) != 1:",
         "    if senders:",
         "tests/faults/test_deadlock.py::test_a_sender_whose_packets_stand_before_those_that_free_them_is_named",
+    ),
+    Mutant(
+        "iterations that begin again at other places do not matter to a race",
+        "explain/race_sides.py",
+        "        if runs[odd] == runs[other] or 1 in runs.values():",
+        "        if runs[odd] != runs[other] or 1 in runs.values():",
+        "tests/faults/test_ring_turns.py::test_iterations_that_begin_again_after_other_numbers_of_runs",
+    ),
+    Mutant(
+        "of two iterations a check blames the one that fits the lock",
+        "check/ring_turns.py",
+        "if room == writer[1].descriptor.iteration.wrap else",
+        "if room != writer[1].descriptor.iteration.wrap else",
+        "tests/faults/test_ring_turns.py::test_iterations_that_begin_again_after_other_numbers_of_runs",
     ),
 )

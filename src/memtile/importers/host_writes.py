@@ -36,7 +36,7 @@ def host_write_findings(engine: Engine, steps: Sequence[Operation]) -> Iterator[
 
 
 def with_host_writes(result: Result, by_host: Sequence[Finding]) -> Result:
-    """The result of a run with those of its host; of a stuck one they come first, without what they explain."""
+    """The result of a run with those of its host; where it is stuck they come first, and for others."""
     if not by_host or result.status is not Status.STUCK:
         return replace(result, findings=(*result.findings, *by_host))
     about = [each.message.partition(" to " if each.code == _SET_AGAIN else " is ")[0] for each in by_host]

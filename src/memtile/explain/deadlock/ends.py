@@ -139,9 +139,7 @@ class ChainEnd:
             fix = f"Let {core} release it."
             return self._made("MT0302", f"{says}; {core} has ended and never released it", fix, side)
         fix = f"Let who ends the use of what {self._name} guards release it, or do not wait for it."
-        if (
-            0 < (value := self.waits.operand(first)) and first.kind is PartyKind.CORE
-        ):  # as host and core agree
+        if (value := self.waits.operand(first)) > 0 and first.kind is PartyKind.CORE:
             fix = f"Let the host set it to {value} (aiex.set_lock, WorkerRuntimeBarrier.set), or release it."
         if self.waits.of_registers and self.waits.engine.channels.queue_count.any():
             says += ", and no task that runs releases it; what waits in queues, the registers do not say"
