@@ -625,3 +625,58 @@ def test_a_sender_whose_packets_stand_before_those_that_free_them_is_named() -> 
         tile.run_kernel(takes)
     (finding,) = array.run().findings
     assert "Let memory(0,1) MM2S 0 ('box') send to compute(0,3) S2MM 0" in finding.fix
+
+
+CONTROLLED = """
+aie.device(npu1_1col) {
+  %%m = aie.tile(0, 1)
+  %%c = aie.tile(0, 2)
+  %%packet = aie.buffer(%%m) {sym_name = "packet"} : memref<2xi32> = dense<[%d, 1]>
+  %%back = aie.buffer(%%m) {sym_name = "back"} : memref<4xi32>
+  %%sum = aie.buffer(%%c) {sym_name = "sum"} : memref<4xi32>
+  %%took = aie.lock(%%m, 0) {init = 0 : i32, sym_name = "took"}
+  %%go = aie.lock(%%c, 0) {init = 0 : i32, sym_name = "go"}
+  %%gone = aie.lock(%%c, 1) {init = 0 : i32, sym_name = "gone"}
+  aie.packet_flow(5) {
+    aie.packet_source<%%m, DMA : 0>
+    aie.packet_dest<%%c, TileControl : 0>
+  }
+  aie.flow(%%c, DMA : 0, %%m, DMA : 0)
+  aie.memtile_dma(%%m) {
+    %%0 = aie.dma_start(MM2S, 0, ^send, ^next)
+  ^send:
+    aie.use_lock(%%took, AcquireGreaterEqual, 1)
+    aie.dma_bd(%%packet : memref<2xi32>, 0, 2) {packet = #aie.packet_info<pkt_type = 0, pkt_id = 5>}
+    aie.next_bd ^end
+  ^next:
+    %%1 = aie.dma_start(S2MM, 0, ^take, ^end)
+  ^take:
+    aie.dma_bd(%%back : memref<4xi32>, 0, 4)
+    aie.use_lock(%%took, Release, 1)
+    aie.next_bd ^end
+  ^end:
+    aie.end
+  }
+  aie.mem(%%c) {
+    %%0 = aie.dma_start(MM2S, 0, ^send, ^end)
+  ^send:
+    aie.use_lock(%%gone, AcquireGreaterEqual, 1)
+    aie.dma_bd(%%sum : memref<4xi32>, 0, 4)
+    aie.next_bd ^end
+  ^end:
+    aie.end
+  }
+  aie.core(%%c) {
+    aie.use_lock(%%go, AcquireGreaterEqual, 1)
+    aie.use_lock(%%gone, Release, 1)
+    aie.end
+  }
+}
+"""
+LOCKS = 0x1F000  # Lock0_value of AM025
+
+
+@pytest.mark.parametrize(("address", "fix"), [(LOCKS, "before it waits for lock 0 'took'"), (LOCKS + 32, "")])
+def test_a_control_packet_behind_a_wait_that_needs_it_is_part_of_the_circle(address: int, fix: str) -> None:
+    (finding, *_) = load(Text("d.mlir", CONTROLLED % address)).run().result.findings
+    assert (finding.code, fix in finding.fix) == ("MT0301" if fix else "MT0302", True)

@@ -11225,4 +11225,18 @@ MUTANTS = (
         "if room != writer[1].descriptor.iteration.wrap else",
         "tests/faults/test_ring_turns.py::test_iterations_that_begin_again_after_other_numbers_of_runs",
     ),
+    Mutant(
+        "locks that control packets may set are pairs",
+        "importers/kernels/lock_users.py",
+        "if lock.tile in controlled}  # by packets",
+        "if lock.tile not in controlled}  # by packets",
+        "tests/faults/test_deadlock.py::test_a_control_packet_behind_a_wait_that_needs_it_is_part_of_the_circle",
+    ),
+    Mutant(
+        "the words of a control packet do not say which lock it sets",
+        "explain/deadlock/tile_control.py",
+        "        if any(at in _written(each) for each in known):",
+        "        if not known:",
+        "tests/faults/test_deadlock.py::test_a_control_packet_behind_a_wait_that_needs_it_is_part_of_the_circle",
+    ),
 )

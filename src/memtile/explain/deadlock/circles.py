@@ -158,7 +158,7 @@ def _kind(knot: Knot, waits: EngineWaits, words: Sentences) -> tuple[str, str]:
             return "MT0302", ""
         if _holder(knot, waits) is not None:
             return "MT0302", ""
-    fix = _not_exactly(knot, waits, words) or _of_host(knot, words)
+    fix = _not_exactly(knot, waits, words) or _of_host(knot, words) or _of_packets(knot, waits, words)
     fix = fix or _behind(knot, waits, words) or more_room(knot, waits, words)
     fix = fix or _first_step(knot, waits, words)
     return "MT0301" if knot.is_circle else "MT0321", fix
@@ -311,6 +311,17 @@ def _of_host(knot: Knot, words: Sentences) -> str:
     for party, need in knot.needs():
         if need.via is Via.TASK and need.of.kind is PartyKind.HOST:
             return f"Let {words.name(need.of)} start a task on {words.name(party)} before this wait."
+    return ""
+
+
+def _of_packets(knot: Knot, waits: EngineWaits, words: Sentences) -> str:
+    """The control packet that comes too late, behind a wait that needs it; empty where none takes part."""
+    for lock in knot.locks:
+        for giver in knot.givers(lock):
+            wanted = waits.lock_wanted(giver) if giver.kind is PartyKind.CHANNEL else -1
+            if wanted >= 0 and waits.control.sets(giver.number, lock.number, waits.chains):
+                packet = f"send the control packet that sets {words.name(lock)}"
+                return f"Let {words.name(giver)} {packet} before it waits for {words.lock(wanted)}."
     return ""
 
 
