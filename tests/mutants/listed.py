@@ -11239,4 +11239,11 @@ MUTANTS = (
         "        if not known:",
         "tests/faults/test_deadlock.py::test_a_control_packet_behind_a_wait_that_needs_it_is_part_of_the_circle",
     ),
+    Mutant(
+        "packets of two senders for one place are as meant",
+        "explain/packet_places.py",
+        "            twice += [(first, bd)] if first is not bd else []",
+        "            twice += [(first, bd)] if first is bd else []",
+        "tests/data/test_packet_merge.py::test_two_packets_for_one_place_are_named_where_another_one_gets_none",
+    ),
 )

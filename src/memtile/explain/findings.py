@@ -92,6 +92,7 @@ CODES: Mapping[str, FindingCode] = MappingProxyType(
         "MT0131": FindingCode("a descriptor that guards its buffer with the locks of others", Severity.ERROR),
         "MT0132": FindingCode("a lock that a host sets again before it has waited", Severity.WARNING),
         "MT0133": FindingCode("a channel that a host resets while it has work", Severity.WARNING),
+        "MT0134": FindingCode("two packets for one descriptor, and none for another one", Severity.ERROR),
         "MT0201": FindingCode("a write and a read without an order", Severity.ERROR, follows=("MT0205",)),
         "MT0202": FindingCode("two writes without an order", Severity.ERROR),
         "MT0203": FindingCode("words that are read before anybody wrote them", Severity.WARNING),
