@@ -502,6 +502,7 @@ def waits_first(core: Core) -> Iterator[Action]:
 def test_a_core_at_its_cascade_waits_for_the_core_at_the_other_end() -> None:
     (ended,) = cascade(ends_at_once).run().findings
     assert (ended.code, ended.sides[0].who) == ("MT0309", "core (0, 3) (kernel 'ends_at_once')")
+    assert ended.fix.startswith("Let core (1, 3) (kernel 'gets') get as many values as core (0, 3)")
     (waits,) = cascade(waits_first).run().findings  # the other core reaches the lock, and releases none
     assert (waits.code, waits.sides[0].who) == ("MT0302", "core (0, 3) (kernel 'waits_first')")
     (waits,) = cascade(waits_first, gets_and_gives).run().findings

@@ -11246,4 +11246,11 @@ MUTANTS = (
         "            twice += [(first, bd)] if first is bd else []",
         "tests/data/test_packet_merge.py::test_two_packets_for_one_place_are_named_where_another_one_gets_none",
     ),
+    Mutant(
+        "a core that gets more of a cascade than is put has its part in no repair",
+        "explain/deadlock/ends.py",
+        "        if link is None:\n            return f\"Let it take",
+        "        if link is not None:\n            return f\"Let it take",
+        "tests/faults/test_deadlock.py::test_a_core_at_its_cascade_waits_for_the_core_at_the_other_end",
+    ),
 )

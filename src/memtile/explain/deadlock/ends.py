@@ -175,8 +175,7 @@ class ChainEnd:
             fix = "Give it a kernel (--kernels FILE.py or run_kernel)."
             return self._made("MT0311", f"{who}, and {self._name} has no program", fix)
         if cores.phase[core] == CorePhase.DONE:
-            fix = f"Let it take part as often as the others do{self._asked_for()}."
-            return self._made("MT0309", f"{who}, and {self._name} has ended", fix)
+            return self._made("MT0309", f"{who}, and {self._name} has ended", self._as_often())
         if cores.phase[core] == CorePhase.ACQUIRE:
             fix = "Give the design beside the dump: it says what the core waits for."
             return self._made("MT0317", f"{who}; {self._name} {self.words.state(self.party)}", fix)
@@ -184,19 +183,15 @@ class ChainEnd:
             return self._made("MT0312", f"{self._name} {link_text(self.waits.engine, core)}")
         return self._made("MT0315", f"{self._name} is {self.words.state(self.party)}", "Let it go on.")
 
-    def _asked_for(self) -> str:
-        """How much the one transfer to external memory that waits has got, as the end of a sentence."""
-        if self.waits.abstraction is not None or self.waits.of_registers:
-            return ""
-        c = self.waits.engine.channels
-        takers = [party for party in self.waits.needs if receives(self.waits, party)]
-        outside = [
-            each for each in takers if c.external[each.number] >= 0 and c.phase[each.number] != Phase.IDLE
-        ]
-        if len(outside) != 1 or not c.length[ch := outside[0].number]:
-            return ""
-        has = f"it has {max(int(c.moved[ch]), 0)} of its {int(c.length[ch])} words"
-        return f", or let {self.words.name(outside[0])} ask for less: {has}"
+    def _as_often(self) -> str:
+        """The repair of a core that has ended while others wait for it."""
+        phases, first = self.waits.engine.state.cores.phase, next(iter(self._actors()), self.party)
+        link = LINKS.get(CorePhase(int(phases[first.number]))) if first.kind is PartyKind.CORE else None
+        if link is None:
+            return f"Let it take part as often as the others do{self.words.asked_for()}."
+        does, other = ("get", "puts") if link.gets else ("put", "gets")
+        less = f"Let {self.words.name(first)} {does} as many values as {self._name} {other}"
+        return f"{less}, or let {self._name} go on as long."
 
     def _waiters(self) -> str:
         """The first party that waits, and what for."""
