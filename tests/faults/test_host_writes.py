@@ -68,6 +68,35 @@ def test_a_lock_that_is_set_again_with_no_wait_between_them() -> None:
     assert "lock 0 'go' of tile (0, 2) to 1 again in line" in finding.message
 
 
+FLOW_IN = "aie.flow(%s, DMA : 0, %m, DMA : 0)"
+SEND = copied("in", "b", 2).replace("{id", "{issue_token = true, id")
+
+
+@pytest.mark.parametrize(("other", "codes"), [("in", []), ("out", ["MT0112", "MT0112"])])
+def test_a_wait_right_after_the_task_of_another_channel(other: str, codes: list[str]) -> None:
+    rest = """
+      aie.memtile_dma(%m) {
+        %0 = aie.dma_start(S2MM, 0, ^take, ^end)
+      ^take:
+        aie.dma_bd(%b1 : memref<64xi32>, 0, 64)
+        aie.next_bd ^end
+      ^end:
+        aie.end
+      }
+    """
+    buffer = '%b1 = aie.buffer(%m) {sym_name = "b1"} : memref<64xi32>'
+    steps = (TAKE, SET, SEND, WAIT.replace("out", other), WAIT)
+    text = device(BUFFER, buffer, LOCK, FLOWS, FLOW_IN, RING, rest, host(*steps))
+    found = (
+        check("d", lambda: of_mlir(loaded(text))).findings,
+        loaded(text).run(max_cycles=20_000).result.findings,
+    )
+    assert [each.code for some in found for each in some] == codes
+    assert all(
+        "right after it starts a task of interface(0,0) MM2S 0 'in'" in first(each) for each in found if each
+    )
+
+
 def neighbours(*, own: bool) -> Array:
     """A ring of the east memory tile that reads what the west one writes, under its own lock or theirs."""
     array = Array("npu1", columns=2)

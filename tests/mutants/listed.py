@@ -11249,8 +11249,15 @@ MUTANTS = (
     Mutant(
         "a core that gets more of a cascade than is put has its part in no repair",
         "explain/deadlock/ends.py",
-        "        if link is None:\n            return f\"Let it take",
-        "        if link is not None:\n            return f\"Let it take",
+        '        if link is None:\n            return f"Let it take',
+        '        if link is not None:\n            return f"Let it take',
         "tests/faults/test_deadlock.py::test_a_core_at_its_cascade_waits_for_the_core_at_the_other_end",
+    ),
+    Mutant(
+        "a wait for the wrong channel is one more for the right one",
+        "importers/host_writes.py",
+        "            if pushed not in (-1, ch) and sent[pushed] > taken[pushed]:",
+        "            if pushed not in (-1, ch) and sent[pushed] < taken[pushed]:",
+        "tests/faults/test_host_writes.py::test_a_wait_right_after_the_task_of_another_channel",
     ),
 )

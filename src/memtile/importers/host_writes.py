@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -13,14 +14,17 @@ from memtile.explain.names import called
 from memtile.explain.results import Result, Status
 from memtile.jit.tables import plain
 from memtile.model.dma.bd_fields import KIND_NAMES
+from memtile.model.dma.channel_registers import QUEUE_TOKEN_LSB
 from memtile.model.state.causes import Phase
-from memtile.runs.operations import MaskPoll, MaskWrite, Operation, Other, Write, locate
-from memtile.runs.waits import WAIT, channel_at, pushed_channels
+from memtile.runs.operations import MaskPoll, MaskWrite, Operation, Other, Write, locate, words_written
+from memtile.runs.waits import WAIT, channel_at, pushed_channel, pushed_channels
 from memtile.sim.loop.engine import Engine
 
-_SET_AGAIN, _RESET = "MT0132", "MT0133"
+_SET_AGAIN, _RESET, _TOKEN = "MT0132", "MT0133", "MT0112"
 _FOLLOW = ("MT0302", "MT0304")
 """Codes of waits for a lock, or for words, that do not come."""
+_TOKENS = ("MT0112", "MT0313")
+"""Codes of waits for tokens that do not come."""
 _WRITES = (Write, MaskWrite)
 
 
@@ -33,6 +37,7 @@ def host_write_findings(engine: Engine, steps: Sequence[Operation]) -> Iterator[
     """
     yield from _set_again(engine, steps)
     yield from _resets(engine, steps)
+    yield from _other_channels(engine, steps)
 
 
 def with_host_writes(result: Result, by_host: Sequence[Finding]) -> Result:
@@ -41,7 +46,9 @@ def with_host_writes(result: Result, by_host: Sequence[Finding]) -> Result:
         return replace(result, findings=(*result.findings, *by_host))
     about = [each.message.partition(" to " if each.code == _SET_AGAIN else " is ")[0] for each in by_host]
     about = [each.removeprefix("The host sets ") for each in about]
+    told = {each.code for each in by_host}
     rest = [each for each in result.findings if each.code not in _FOLLOW or not _names(each, about)]
+    rest = [each for each in rest if _TOKEN not in told or each.code not in _TOKENS]
     return replace(result, findings=(*(replace(e, severity=Severity.ERROR) for e in by_host), *rest))
 
 
@@ -109,6 +116,51 @@ def _lost_work(engine: Engine, ch: int, step: Operation) -> Finding:
     message = f"{name} {does} ({line}): what it still had to move never moves."
     fix = f"Reset it after the wait for what it moves, push its task again after {line}, or leave {line} out."
     return Finding(_RESET, CODES[_RESET].severity, message, (Side(name, does, step.place),), fix=fix)
+
+
+def _other_channels(engine: Engine, steps: Sequence[Operation]) -> Iterator[Finding]:
+    """Waits for a channel that lacks a token, right after a task of another one, whose token nobody takes."""
+    sent, taken = Counter[int](), Counter[int]()
+    after: dict[
+        int, list[tuple[Other, int]]
+    ] = {}  # by channel its waits, and the channel pushed right before
+    lacks: dict[int, Operation] = {}
+    last = -1
+    for step in steps:
+        if isinstance(step, Other) and step.name == WAIT:
+            ch = _awaited(engine, step)
+            taken[ch] += 1
+            after.setdefault(ch, []).append((step, last))
+            if ch >= 0 and taken[ch] > sent[ch]:
+                lacks.setdefault(ch, step)
+            last = -1
+        for address, value, _ in words_written(step):
+            for ch in pushed_channel(engine, address):
+                last = ch
+                sent[ch] += value >> QUEUE_TOKEN_LSB & 1
+    for ch, lacking in lacks.items():
+        for step, pushed in after[ch]:
+            if pushed not in (-1, ch) and sent[pushed] > taken[pushed]:
+                yield _wrong_channel(engine, ch, pushed, step, lacking)
+                break
+
+
+def _wrong_channel(engine: Engine, ch: int, pushed: int, step: Other, lacking: Operation) -> Finding:
+    names, line = [called(engine, each) for each in (ch, pushed)], line_of(step.place)
+    does = f"waits for a token of {names[0]} right after it starts a task of {names[1]}"
+    then = "" if step is lacking else f"; {line_of(lacking.place)} waits for one more than {names[0]} sends"
+    message = f"The host {does} ({line}), for whose token nothing waits{then}."
+    side = Side("the host", does, step.place)
+    fix = f"Let {line} wait for {names[1]}."
+    return Finding(_TOKEN, CODES[_TOKEN].severity, message, (side,), fix=fix)
+
+
+def _awaited(engine: Engine, step: Other) -> int:
+    """The channel for whose token a host waits; -1 = several, or none of the model."""
+    said = dict(step.details)
+    if (said.get("columns"), said.get("rows")) != (1, 1):
+        return -1
+    return channel_at(engine, said["column"], said["row"], said["direction"], said["channel"])
 
 
 def _runs(engine: Engine, ch: int) -> bool:

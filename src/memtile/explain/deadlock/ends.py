@@ -151,7 +151,8 @@ class ChainEnd:
             sides = [self.words.side(Party(PartyKind.CHANNEL, ch), "sends control packets") for ch in senders]
             fix = "Look at the packet id, the offset in the host memory, the address and the data of each."
             sent = f"only control packets could release it, and {names} {verb} sent all that were asked for"
-            return self._made("MT0302", f"{says}; {sent}", fix, sides)
+            guess = self._made("MT0302", f"{says}; {sent}", fix, sides)
+            return replace(guess, severity=Severity.WARNING)  # what they wrote is not known
         return self._made("MT0302", f"{says}, and nobody releases it", fix)
 
     def _control_senders(self) -> list[int]:
