@@ -11253,4 +11253,18 @@ MUTANTS = (
         "            if pushed not in (-1, ch) and sent[pushed] < taken[pushed]:",
         "tests/faults/test_host_writes.py::test_a_wait_right_after_the_task_of_another_channel",
     ),
+    Mutant(
+        "a check of a text without a host blames it for a lock of its host",
+        "check/play.py",
+        "    found = (each for each in hung.findings if each.code == CIRCLE_BEFORE_A_RUN)",
+        "    found = (each for each in hung.findings if each.code != CIRCLE_BEFORE_A_RUN)",
+        "tests/faults/test_check_play.py::test_cores_of_a_text_without_host_that_wait_for_each_other_are_found",
+    ),
+    Mutant(
+        "cores of a text without a host are not looked at",
+        "check/play.py",
+        "    cores = [] if subject.hosted else play.waiting_cores()",
+        "    cores = play.waiting_cores() if subject.hosted else []",
+        "tests/faults/test_check_play.py::test_cores_of_a_text_without_host_that_wait_for_each_other_are_found",
+    ),
 )
