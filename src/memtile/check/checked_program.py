@@ -18,6 +18,7 @@ from memtile.design.memory_tile import MemoryTile
 from memtile.design.tile import Tile
 from memtile.explain.findings import Finding
 from memtile.explain.moves import Move
+from memtile.importers.host_writes import host_write_findings
 from memtile.importers.idle_tasks import never_started
 from memtile.importers.kernels.core_locks import released_by_cores
 from memtile.importers.loaded import Loaded
@@ -106,6 +107,7 @@ def of_design(design: MemoryTile | Array, place: str = "") -> Subject:
 def of_mlir(loaded: Loaded) -> Subject:
     """A design of mlir-aie as it stands, with the tasks of its host sequence; see ``load_still``."""
     engine, notes, odd = loaded.array.engine, list(loaded.notes), loaded.oddities
+    by_host = [*host_write_findings(engine, loaded.sequence.steps)] if loaded.sequence else []
     log = TaskLog(engine)
     log.take()
     if loaded.sequence is not None:
@@ -131,6 +133,7 @@ def of_mlir(loaded: Loaded) -> Subject:
         lost=[(f"core {place}", each) for place, each in loaded.lost],
         findings=(
             *(never_started(engine, loaded.sequence) if loaded.sequence else ()),
+            *by_host,
             *odd.findings,
             *loaded.findings,
         ),
