@@ -178,11 +178,24 @@ def test_two_buffers_of_one_name_have_writers_of_their_own() -> None:
     assert findings[0].fix == "Look at what makes these words, and at what it reads."
 
 
-def test_elements_of_a_word_in_the_other_order() -> None:
-    data = np.arange(1, 33, dtype=np.int16)
-    found = cause_of(data.reshape(-1, 2)[:, ::-1].ravel().copy(), data)
+@pytest.mark.parametrize(
+    ("dtype", "unit", "group", "code", "text"),
+    [
+        (np.int16, 2, 4, "MT0401", "has the 2 elements of each 32-bit word in the other order"),
+        (np.int8, 1, 4, "MT0401", "has the 4 elements of each 32-bit word in the other order"),
+        (np.int8, 2, 4, "MT0404", "has the 16-bit halves of each 32-bit word in the other order"),
+        (np.uint16, 1, 4, "MT0404", "has the bytes of each 32-bit word in the other order"),
+        (np.int32, 2, 4, "MT0404", "has the 16-bit halves of each element in the other order"),
+        (np.int64, 4, 8, "MT0404", "has the 32-bit halves of each element in the other order"),
+        (np.int64, 2, 8, "MT0404", "has the 16-bit parts of each element in the other order"),
+    ],
+)
+def test_parts_of_a_word_in_the_other_order(dtype: type, unit: int, group: int, code: str, text: str) -> None:
+    data = np.random.default_rng(3).integers(1, 100, 64).astype(np.uint8)
+    came = data.reshape(-1, group // unit, unit)[:, ::-1].ravel()
+    found = cause_of(came.view(dtype), data.view(dtype))
     assert found is not None
-    assert found.text == "has the 2 elements of each 32-bit word in the other order"
+    assert (found.code, found.text) == (code, text)
 
 
 def test_what_one_word_more_or_less_does_not_explain_is_not_named() -> None:

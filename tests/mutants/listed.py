@@ -10294,6 +10294,27 @@ MUTANTS = (
         "tests/data/test_mismatch.py::test_blocks_of_equal_elements_are_not_said_to_come_backwards",
     ),
     Mutant(
+        "halves of an element that are exchanged are not known",
+        "explain/mismatch_causes.py",
+        "for unit in (1, 2, 4) if unit < group",
+        "for unit in (1,) if unit < group",
+        "tests/data/test_mismatch.py::test_parts_of_a_word_in_the_other_order",
+    ),
+    Mutant(
+        "a dimension is exchanged with no iteration",
+        "explain/walk_changes.py",
+        "return _exchanged_iteration(bds, parts, writes=writes) if len(bds) == 1 else None",
+        "return None",
+        "tests/data/test_walk_culprits.py::test_the_channel_is_named_with_the_walk_that_it_needs",
+    ),
+    Mutant(
+        "parts of one object that come one by one are not seen together",
+        "explain/walk_culprits.py",
+        "np.full(size, UNKNOWN, np.int64), self._beside(writers)",
+        "np.full(size, UNKNOWN, np.int64), []",
+        "tests/data/test_walk_culprits.py::test_the_channel_is_named_with_the_walk_that_it_needs",
+    ),
+    Mutant(
         "blocks in another order are taken for blocks that come again",
         "explain/mismatch_causes.py",
         "        return  # nothing comes again",
