@@ -10315,6 +10315,27 @@ MUTANTS = (
         "tests/data/test_walk_culprits.py::test_the_channel_is_named_with_the_walk_that_it_needs",
     ),
     Mutant(
+        "packets with the ids of each other are not named",
+        "explain/word_sources.py",
+        "        if check.cause is None or not check.cause.other:\n",
+        "        if True:\n",
+        "tests/data/test_mismatch.py::test_packets_that_have_the_ids_of_each_other_are_named",
+    ),
+    Mutant(
+        "words that nobody has written are rounded",
+        "explain/wrong_words.py",
+        "[NUMBERS] * unwritten",
+        "[NUMBERS] * explained",
+        "tests/data/test_mismatch.py::test_words_that_nobody_has_written_are_not_rounded",
+    ),
+    Mutant(
+        "sums that go on come behind the words that nobody has written",
+        "explain/wrong_words.py",
+        "each.code == SUMS and not explained",
+        "False",
+        "tests/data/test_mismatch.py::test_words_that_nobody_has_written_are_not_rounded",
+    ),
+    Mutant(
         "blocks in another order are taken for blocks that come again",
         "explain/mismatch_causes.py",
         "        return  # nothing comes again",

@@ -188,7 +188,7 @@ LINK_PARTS = "MT0120"
 """Of a link that shifts the words of object FIFOs: waits of the run come of it."""
 OTHER_WORDS = "MT0405"
 """Of outputs that are others than expected for a reason that nobody knows."""
-OF_WORDS = frozenset(f"MT040{n}" for n in range(1, 7))
+OF_WORDS = frozenset((*(f"MT040{n}" for n in range(1, 7)), "MT0410", "MT0411", "MT0413"))
 """Of outputs that are others than expected: they follow from what else is wrong."""
 HOLDING = frozenset(name for name, code in CODES.items() if code.holds_words)
 """Of words that are there and go no further: they stay behind even where the program comes to its end."""
