@@ -10336,6 +10336,27 @@ MUTANTS = (
         "tests/data/test_mismatch.py::test_words_that_nobody_has_written_are_not_rounded",
     ),
     Mutant(
+        "arrays of two transfers are exchanged in one of them alone",
+        "importers/mlir/repairs/exchanges.py",
+        "changes += [design.edits.token(at, one[1]) for _, at in second]",
+        "pass",
+        "tests/data/test_repairs.py::test_two_of_a_kind_are_exchanged",
+    ),
+    Mutant(
+        "zeros are exchanged on one side alone",
+        "importers/mlir/repairs/exchanges.py",
+        "both - first),\n",
+        "after[1]),\n",
+        "tests/data/test_repairs.py::test_two_of_a_kind_are_exchanged",
+    ),
+    Mutant(
+        "a repair that makes all words right says no place of them",
+        "explain/repairs.py",
+        "if finding.code != OTHER_WORDS or",
+        "if True or",
+        "tests/data/test_repairs.py::test_words_without_a_reason_get_that_of_the_change_that_makes_them_right",
+    ),
+    Mutant(
         "blocks in another order are taken for blocks that come again",
         "explain/mismatch_causes.py",
         "        return  # nothing comes again",

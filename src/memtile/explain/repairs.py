@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from memtile.documents import Count, plain
-from memtile.explain.findings import Change, Finding, Repair, Severity
+from memtile.explain.findings import OTHER_WORDS, Change, Finding, Repair, Severity, Side
 from memtile.explain.results import Result, Status
 from memtile.sim.loop.other_schedules import schedule
 
@@ -233,7 +233,21 @@ def with_repair(findings: Sequence[Finding], tried: Tried) -> tuple[Finding, ...
     if tried.best is None:
         return tuple(findings)
     first = next((n for n, each in enumerate(findings) if each.severity is Severity.ERROR), 0)
-    return tuple(replace(each, repair=tried.best) if n == first else each for n, each in enumerate(findings))
+    repaired = _located(findings[first], tried.best) if findings else None
+    return tuple(repaired if n == first and repaired else each for n, each in enumerate(findings))
+
+
+def _located(finding: Finding, repair: Repair) -> Finding:
+    """A finding with its repair; with its place too, if it is about words for which nobody knew a reason.
+
+    All words came out right with the change, and in other schedules too: that is why they were wrong.
+    """
+    found = replace(finding, repair=repair)
+    if finding.code != OTHER_WORDS or len(finding.sides) != 1 or not (repair.compared and repair.changes):
+        return found
+    says = f"{repair.says[:1].upper()}{repair.says[1:]}"
+    side = Side(f"line {repair.changes[0].line}", "is another one with the repair", repair.changes[0].place)
+    return replace(found, sides=(side, *finding.sides), fix=f"{says}. Tried: all words are as expected.")
 
 
 def hides(candidate: Candidate, findings: Sequence[Finding]) -> bool:
