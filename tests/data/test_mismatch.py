@@ -23,6 +23,7 @@ from memtile.explain.results import ChannelUse, CoreUse, Result, Status
 from memtile.explain.slow import slow_findings
 from memtile.explain.word_sources import WordSources
 from memtile.explain.wrong_words import with_words, wrong_words
+from memtile.explore.limit_estimates import host_of_tasks
 from memtile.kernels import Action, Core
 from memtile.model.state.causes import Cause, CoreCause
 
@@ -365,6 +366,12 @@ def test_short_tasks_are_told_of_the_channel_that_moves_longest() -> None:
     assert slow_findings(result(use("0", "MM2S", idle, tasks=8)), []) == ()
     busy = use("1", "MM2S", {Cause.MOVING: 1000})
     assert slow_findings(result(use("0", "MM2S", idle, tasks=8), busy), helps) == ()
+
+
+def test_a_second_channel_costs_a_host_as_many_tasks_as_the_first() -> None:
+    uses = [use(name, "MM2S", {}, tasks=tasks) for name, tasks in (("a", 1), ("b", 3), ("inside", 9))]
+    run = result(*uses, host=800)
+    assert [host_of_tasks(run, ("MM2S a", "MM2S b"), each) for each in uses] == [200, 600, 0]
 
 
 def test_a_busy_host_is_told() -> None:
