@@ -23,10 +23,9 @@ from memtile.explain.bd_chains import BdChains
 from memtile.explain.deadlock.planned_words import PlannedWords, descriptor_of
 from memtile.explain.limit import LEAST, WORK, Lifted, Limit, Resource, limit_of
 from memtile.explain.lock_waits import owner
-from memtile.explain.names import channel_name, core_name, port_name
+from memtile.explain.names import channel_name, core_name
 from memtile.explain.results import ChannelUse, CoreUse, Result, Status
 from memtile.explain.slow import SHORT, column_of, slow_findings, uneven_columns
-from memtile.explain.switch_ways import configured_ways, reached
 from memtile.explore.limit_estimates import (
     called,
     host_of_tasks,
@@ -34,10 +33,9 @@ from memtile.explore.limit_estimates import (
     unpadded_lengths,
     without_zeros,
 )
-from memtile.jit.tables import plain
+from memtile.explore.shared_links import busiest_link
 from memtile.model.state.causes import Cause, CoreCause
 from memtile.model.state.event_columns import ChannelEvent
-from memtile.model.streams.switch_config import PACKET
 from memtile.sim.doors.relaxed_model import Relaxed, relaxed_models
 from memtile.sim.kernels.kernel_core import place
 from memtile.sim.kernels.kernel_lines import kernel_time
@@ -321,7 +319,7 @@ def _slowest(cores: Sequence[CoreUse], engine: Engine | None) -> Iterator[Trial]
 
 
 def _even(result: Result, engine: Engine | None) -> Iterator[Trial]:
-    """The same work for the cores of each column, which begin when they do."""
+    """Cores that compute as long in each column as in the others, and begin when they do."""
     uneven = uneven_columns(result)
     if engine is None or uneven is None or not uneven.computes:
         return
@@ -409,47 +407,6 @@ def _conflicted(result: Result) -> str:
     if core is not None and core.spent.get(CoreCause.BANK_CONFLICT, 0) > lost:
         return core.name
     return "" if use is None else called(use)
-
-
-def busiest_link(engine: Engine) -> str:
-    """The port that packets of several channels share and that carries most words; empty if there is none.
-
-    Words are those of all channels whose packets may take it.
-    """
-    words, senders = _carried(engine)
-    shared = {port: count for port, count in words.items() if len(senders[port]) > 1}
-    if not shared:
-        return ""
-    switch = plain(engine.state.switch)
-    port = max(shared, key=lambda port: (shared[port], switch.link[port] >= 0, -port))
-    names = ", ".join(channel_name(engine, ch) for ch in sorted(senders[port]))
-    return f"{_link_name(engine, port)}: up to {shared[port]} words of {names}"
-
-
-def _link_name(engine: Engine, port: int) -> str:
-    """The wire behind a master port, by the tiles at its ends; else the port."""
-    switch = plain(engine.state.switch)
-    if switch.link[port] < 0:
-        return port_name(engine, port)
-    ends = (int(switch.tile[each]) for each in (port, int(switch.link[port])))
-    return "link from tile {} to tile {}".format(*(place(engine.spec, tile) for tile in ends))
-
-
-def _carried(engine: Engine) -> tuple[dict[int, int], dict[int, set[int]]]:
-    """Words by master port that packets may take, and the channels that send them."""
-    switch, channels = plain(engine.state.switch), engine.channels
-    moved = np.asarray(engine.state.spent)[:, Cause.MOVING].tolist()
-    words: dict[int, int] = {}
-    senders: dict[int, set[int]] = {}
-    for ch in np.flatnonzero((channels.direction == MM2S) & (channels.switch_port >= 0)).tolist():
-        first = int(channels.switch_port[ch])
-        if not moved[ch] or switch.mode[first] != PACKET:
-            continue
-        for port in reached([first], lambda port: configured_ways(engine, port)):
-            if switch.is_master[port]:
-                words[port] = words.get(port, 0) + moved[ch]
-                senders.setdefault(port, set()).add(ch)
-    return words, senders
 
 
 @dataclass(frozen=True, slots=True)
