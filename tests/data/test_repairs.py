@@ -274,6 +274,46 @@ def test_two_of_a_kind_are_exchanged(says: str, line: int, becomes: str) -> None
     assert becomes in applied(text, found.changes).splitlines()[line - 1]
 
 
+SQUARES = """module { aie.device(npu1_1col) {
+%shim = aie.tile(0, 0)
+%tile = aie.tile(0, 2)
+aie.objectfifo @in(%shim, {%tile}, 1 : i32) : !aie.objectfifo<memref<8xi16>>
+aie.objectfifo @out(%tile, {%shim}, 1 : i32) : !aie.objectfifo<memref<8xi16>>
+aie.core(%tile) {
+%c0 = arith.constant 0 : index
+%c1 = arith.constant 1 : index
+%c8 = arith.constant 8 : index
+%came = aie.objectfifo.acquire @in(Consume, 1) : !aie.objectfifosubview<memref<8xi16>>
+%x = aie.objectfifo.subview.access %came[0] : !aie.objectfifosubview<memref<8xi16>> -> memref<8xi16>
+%go = aie.objectfifo.acquire @out(Produce, 1) : !aie.objectfifosubview<memref<8xi16>>
+%y = aie.objectfifo.subview.access %go[0] : !aie.objectfifosubview<memref<8xi16>> -> memref<8xi16>
+scf.for %i = %c0 to %c8 step %c1 {
+%a = memref.load %x[%i] : memref<8xi16>
+%b = arith.muli %a, %a : i16
+memref.store %b, %y[%i] : memref<8xi16>
+}
+aie.objectfifo.release @in(Consume, 1)
+aie.objectfifo.release @out(Produce, 1)
+aie.end
+}
+aie.runtime_sequence(%a: memref<8xi16>, %b: memref<8xi16>) {
+aiex.npu.dma_memcpy_nd(%b[0, 0, 0, 0][1, 1, 1, 8][0, 0, 0, 1])
+  {id = 1 : i64, metadata = @out, issue_token = true} : memref<8xi16>
+aiex.npu.dma_memcpy_nd(%a[0, 0, 0, 0][1, 1, 1, 8][0, 0, 0, 1]) {id = 0 : i64, metadata = @in} : memref<8xi16>
+aiex.npu.dma_wait {symbol = @out}
+} } }"""
+
+
+def test_an_input_of_the_other_byte_order_is_named_by_a_run_with_its_bytes_swapped() -> None:
+    data = np.array([3, 1, 4, 1, 5, 9, 2, 6], np.int16)
+    given = data.byteswap()
+    found = load(Text("d.mlir", SQUARES)).repairs(given, None, expected={"1": data * data})
+    assert found.best is not None
+    assert found.best.says == "swap the bytes of each element of argument 0, which come in the other order"
+    assert found.best.target == "argument 0"
+    assert np.array_equal(given, data.byteswap())
+
+
 def test_words_without_a_reason_get_that_of_the_change_that_makes_them_right() -> None:
     change = Change("d.mlir", 5, 30, "%y", "%x")
     tried = search(

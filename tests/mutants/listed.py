@@ -10401,9 +10401,16 @@ MUTANTS = (
     Mutant(
         "a repair that makes all words right says no place of them",
         "explain/repairs.py",
-        "if finding.code != OTHER_WORDS or",
+        "if not is_unplaced(finding) or",
         "if True or",
         "tests/data/test_repairs.py::test_words_without_a_reason_get_that_of_the_change_that_makes_them_right",
+    ),
+    Mutant(
+        "bytes of an input are swapped in no run",
+        "runs/arrays.py",
+        "if swap is None or each.words.nbytes % swap[0]:",
+        "if True:",
+        "tests/data/test_repairs.py::test_an_input_of_the_other_byte_order_is_named_by_a_run_with_its_bytes_swapped",
     ),
     Mutant(
         "blocks in another order are taken for blocks that come again",

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from memtile.documents import Count, plain
-from memtile.explain.findings import OTHER_WORDS, Change, Finding, Repair, Severity, Side
+from memtile.explain.findings import OF_WORDS, Change, Finding, Repair, Severity, Side
 from memtile.explain.results import Result, Status
 from memtile.sim.loop.other_schedules import schedule
 
@@ -25,6 +25,7 @@ _TRIALS = 0.7  # of the time of a search; what is left is for other schedules
 _OTHER_SCHEDULES = (1, 2)
 _NOT_AWAITED = "MT0318"
 _RACES = ("MT0201", "MT0202", "MT0204", "MT0205")
+_NOT_SURE = OF_WORDS - {"MT0404", "MT0410", "MT0411", "MT0413"}
 _OUTSIDE = {"MT0314": "lock_value"} | dict.fromkeys(_RACES, "depth")
 """Kinds of change that only hide what a finding is about: more buffers make a race rarer, and a value at the
 start ends the poll of a host without what it waits for."""
@@ -43,6 +44,7 @@ class Candidate:
         changes: of the text; empty for a design without one.
         unlikely: 0 = this is nearly always what is meant; larger = try later. Ranks what is offered.
         target: what is changed and where, for designs without a text: object, attribute and value.
+        swaps: by number of an argument of the host the bytes that come in the other order, and of each part.
     """
 
     kind: str
@@ -50,6 +52,7 @@ class Candidate:
     changes: Sequence[Change] = ()
     unlikely: float = 0.0
     target: tuple[str, str, str] = ("", "", "")
+    swaps: Mapping[int, tuple[int, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,11 +246,19 @@ def _located(finding: Finding, repair: Repair) -> Finding:
     All words came out right with the change, and in other schedules too: that is why they were wrong.
     """
     found = replace(finding, repair=repair)
-    if finding.code != OTHER_WORDS or len(finding.sides) != 1 or not (repair.compared and repair.changes):
+    if not is_unplaced(finding) or not (repair.compared and (repair.changes or repair.target)):
         return found
-    says = f"{repair.says[:1].upper()}{repair.says[1:]}"
-    side = Side(f"line {repair.changes[0].line}", "is another one with the repair", repair.changes[0].place)
+    says, place = f"{repair.says[:1].upper()}{repair.says[1:]}", ""
+    if repair.changes:
+        place = repair.changes[0].place
+    who = repair.target or f"line {repair.changes[0].line}"
+    side = Side(who, "is another one with the repair", place)
     return replace(found, sides=(side, *finding.sides), fix=f"{says}. Tried: all words are as expected.")
+
+
+def is_unplaced(finding: Finding) -> bool:
+    """Whether a finding is about words that are wrong, and says neither who makes them so nor how."""
+    return finding.code in _NOT_SURE and len(finding.sides) == 1
 
 
 def hides(candidate: Candidate, findings: Sequence[Finding]) -> bool:
