@@ -274,6 +274,14 @@ def test_two_of_a_kind_are_exchanged(says: str, line: int, becomes: str) -> None
     assert becomes in applied(text, found.changes).splitlines()[line - 1]
 
 
+def test_of_words_that_are_shifted_the_order_of_transfers_is_likelier() -> None:
+    shifted, swapped = (
+        next(each.unlikely for each in candidates(Text("d.mlir", HOSTED), [found]) if each.kind == "order")
+        for found in (Finding(code, Severity.ERROR, "") for code in ("MT0402", "MT0404"))
+    )
+    assert shifted < swapped
+
+
 SQUARES = """module { aie.device(npu1_1col) {
 %shim = aie.tile(0, 0)
 %tile = aie.tile(0, 2)

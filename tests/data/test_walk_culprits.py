@@ -174,6 +174,11 @@ def doubles(come: End, go: End) -> Kernel:
             "MM2S 0 ",
             "Exchange its dimensions: sizes 8, 3, 4 and strides 12, 4, 1.",
         ),
+        (
+            lambda: of_tile(np.tile(DATA[:48], 2), 6, iteration=(16, 4)),
+            "MM2S 0 ",
+            "Give its iteration 3 steps instead of 4.",
+        ),
         (lambda: padded(3, 1), "MM2S 0 ", "Exchange the padding: 1 before and 3 behind."),
         (lambda: padded(2, 0, 1), "MM2S 0 ", "Change the padding: 1 before and 1 behind."),
         (lambda: through_a_core(8), "interface(0,0) MM2S 0 'come'", "rows of 8 words with a stride of 12."),

@@ -10413,6 +10413,20 @@ MUTANTS = (
         "tests/data/test_repairs.py::test_an_input_of_the_other_byte_order_is_named_by_a_run_with_its_bytes_swapped",
     ),
     Mutant(
+        "an iteration has as many steps as it should",
+        "explain/walk_changes.py",
+        "    yield from _wraps(bd, verb, parts)\n",
+        "",
+        "tests/data/test_walk_culprits.py::test_the_channel_is_named_with_the_walk_that_it_needs",
+    ),
+    Mutant(
+        "words that are shifted say nothing of the order of transfers",
+        "importers/mlir/repairs/candidates.py",
+        '"MT0402": ("order", "offset", "padding"),',
+        '"MT0402": ("offset",),',
+        "tests/data/test_repairs.py::test_of_words_that_are_shifted_the_order_of_transfers_is_likelier",
+    ),
+    Mutant(
         "blocks in another order are taken for blocks that come again",
         "explain/mismatch_causes.py",
         "        return  # nothing comes again",

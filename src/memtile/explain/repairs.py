@@ -25,7 +25,7 @@ _TRIALS = 0.7  # of the time of a search; what is left is for other schedules
 _OTHER_SCHEDULES = (1, 2)
 _NOT_AWAITED = "MT0318"
 _RACES = ("MT0201", "MT0202", "MT0204", "MT0205")
-_NOT_SURE = OF_WORDS - {"MT0404", "MT0410", "MT0411", "MT0413"}
+_NOT_SURE = OF_WORDS - {"MT0404", "MT0411", "MT0413"}
 _OUTSIDE = {"MT0314": "lock_value"} | dict.fromkeys(_RACES, "depth")
 """Kinds of change that only hide what a finding is about: more buffers make a race rarer, and a value at the
 start ends the poll of a host without what it waits for."""

@@ -2,8 +2,8 @@
 
 Of each execution the memory is known at which it reads or writes, and its words, as both should be. Changes
 are an exchange of two dimensions or of one with the iteration, zeros otherwise before and behind one, another
-stride, iteration step or offset, and rows where a descriptor of a host has none. A change counts if with it
-every word of every execution fits.
+stride, offset, or step or number of steps of the iteration, and rows where a descriptor of a host has none. A
+change counts if with it every word of every execution fits.
 """
 
 from __future__ import annotations
@@ -149,6 +149,7 @@ def _candidates(bd: Descriptor, parts: Sequence[Part], *, writes: bool) -> Itera
     yield from _rows(bd, verb, at, parts[0])
     yield from _strides(bd, verb, at, parts[0])
     yield from _iterations(bd, verb, at, parts)
+    yield from _wraps(bd, verb, parts)
     data = np.flatnonzero((at != PAD) & (parts[0].words != UNKNOWN))
     for place in _places(parts[0].memory, parts[0].words[data[0]]) if len(data) else ():
         by = int(place + parts[0].first - at[data[0]])
@@ -219,6 +220,20 @@ def _iterations(bd: Descriptor, verb: str, at: Words, parts: Sequence[Part]) -> 
         does = f"{verb} {_count(old)} further in each iteration where it needs {step}"
         fix = f"Give its iteration the step {step} instead of {old} (words)."
         yield _Candidate(does, fix, partial(_iterated, step))
+
+
+def _wraps(bd: Descriptor, verb: str, parts: Sequence[Part]) -> Iterator[_Candidate]:
+    """As many steps of an iteration as there are executions before the first words come again."""
+    again = (n for n in range(1, len(parts)) if np.array_equal(parts[n].words, parts[0].words))
+    steps, old = next(again, 0), bd.iteration.wrap
+    if 0 < steps < old:
+        does = f"{verb} {old} blocks by its iteration before it begins again, where it needs {steps}"
+        make = partial(_wrapped, steps)
+        yield _Candidate(does, f"Give its iteration {steps} steps instead of {old}.", make)
+
+
+def _wrapped(steps: int, bd: Descriptor) -> Descriptor:
+    return replace(bd, iteration=bd.iteration._replace(wrap=steps))
 
 
 def _moved(by: int, bd: Descriptor) -> Descriptor:

@@ -65,6 +65,7 @@ _BY_CODE: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "MT0324": _MOVE,
         "MT0325": ("count", "release"),
         "MT0401": ("object_fifo", "stride", "offset", "order"),
+        "MT0402": ("order", "offset", "padding"),
         "MT0405": ("array", "padding", "offset", "stride", "size", "buffer", "next_bd", "lock_value"),
     }
 )
