@@ -16,13 +16,13 @@ from hypothesis.extra.numpy import arrays
 from memtile import Array, MemoryTile, view
 from memtile.explain.checks import Check
 from memtile.explain.exchanged_outputs import with_exchanges
-from memtile.explain.findings import Finding, Severity
+from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.limit import Lifted, Resource
 from memtile.explain.mismatch_causes import cause_of
 from memtile.explain.results import ChannelUse, CoreUse, Result, Status
 from memtile.explain.slow import slow_findings
 from memtile.explain.word_sources import WordSources
-from memtile.explain.wrong_words import with_words, wrong_words
+from memtile.explain.wrong_words import with_words, without_followers, wrong_words
 from memtile.explore.limit_estimates import host_of_tasks
 from memtile.kernels import Action, Core
 from memtile.model.state.causes import Cause, CoreCause
@@ -197,6 +197,16 @@ def test_words_that_nobody_has_written_are_not_rounded() -> None:
     assert with_words([unwritten], [rounded]) == (unwritten,)
     assert with_words([], [rounded]) == (rounded,)
     assert with_words([unwritten], [sums]) == (sums, unwritten)
+
+
+def test_words_of_which_nobody_knows_who_makes_them_come_of_another_error() -> None:
+    error = Finding("MT0122", Severity.ERROR, "", ())
+    unplaced, placed = (
+        Finding("MT0406", Severity.ERROR, "", tuple(Side(who, "") for who in sides))
+        for sides in (["out"], ["MM2S 0", "out"])
+    )
+    assert without_followers([error, unplaced, placed]) == (error, placed)
+    assert without_followers([unplaced]) == (unplaced,)
 
 
 def test_two_buffers_of_one_name_have_writers_of_their_own() -> None:

@@ -10427,6 +10427,13 @@ MUTANTS = (
         "tests/data/test_repairs.py::test_of_words_that_are_shifted_the_order_of_transfers_is_likelier",
     ),
     Mutant(
+        "words that come of another error blame who writes them",
+        "explain/wrong_words.py",
+        "not (explained and is_unplaced(each))",
+        "True",
+        "tests/data/test_mismatch.py::test_words_of_which_nobody_knows_who_makes_them_come_of_another_error",
+    ),
+    Mutant(
         "blocks in another order are taken for blocks that come again",
         "explain/mismatch_causes.py",
         "        return  # nothing comes again",

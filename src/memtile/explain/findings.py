@@ -441,3 +441,12 @@ class Finding:
             "repair": None if self.repair is None else plain(self.repair),
             "condition": None if self.condition is None else plain(self.condition),
         }
+
+
+_OF_KNOWN_REASON = ("MT0404", "MT0411", "MT0413")
+
+
+def is_unplaced(finding: Finding) -> bool:
+    """Whether a finding is about words that are wrong, and says neither who makes them so nor how."""
+    unknown = finding.code in OF_WORDS and finding.code not in _OF_KNOWN_REASON
+    return unknown and len(finding.sides) == 1

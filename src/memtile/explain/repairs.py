@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from memtile.documents import Count, plain
-from memtile.explain.findings import OF_WORDS, Change, Finding, Repair, Severity, Side
+from memtile.explain.findings import Change, Finding, Repair, Severity, Side, is_unplaced
 from memtile.explain.results import Result, Status
 from memtile.sim.loop.other_schedules import schedule
 
@@ -25,7 +25,6 @@ _TRIALS = 0.7  # of the time of a search; what is left is for other schedules
 _OTHER_SCHEDULES = (1, 2)
 _NOT_AWAITED = "MT0318"
 _RACES = ("MT0201", "MT0202", "MT0204", "MT0205")
-_NOT_SURE = OF_WORDS - {"MT0404", "MT0411", "MT0413"}
 _OUTSIDE = {"MT0314": "lock_value"} | dict.fromkeys(_RACES, "depth")
 """Kinds of change that only hide what a finding is about: more buffers make a race rarer, and a value at the
 start ends the poll of a host without what it waits for."""
@@ -254,11 +253,6 @@ def _located(finding: Finding, repair: Repair) -> Finding:
     who = repair.target or f"line {repair.changes[0].line}"
     side = Side(who, "is another one with the repair", place)
     return replace(found, sides=(side, *finding.sides), fix=f"{says}. Tried: all words are as expected.")
-
-
-def is_unplaced(finding: Finding) -> bool:
-    """Whether a finding is about words that are wrong, and says neither who makes them so nor how."""
-    return finding.code in _NOT_SURE and len(finding.sides) == 1
 
 
 def hides(candidate: Candidate, findings: Sequence[Finding]) -> bool:

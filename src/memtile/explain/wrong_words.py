@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from memtile.explain.checks import Check
-from memtile.explain.findings import OTHER_WORDS, Finding, Severity, Side
+from memtile.explain.findings import OF_WORDS, OTHER_WORDS, Finding, Severity, Side, is_unplaced
 from memtile.explain.value_causes import NUMBERS, SUMS
 from memtile.explain.walk_culprits import WalkCulprits
 from memtile.explain.word_sources import WordSources
@@ -63,10 +63,16 @@ def with_words(others: Sequence[Finding], words: Sequence[Finding]) -> tuple[Fin
     """
     explained = any(each.severity is Severity.ERROR for each in others)
     unwritten = any(each.code == _UNWRITTEN for each in others)
-    left_out = [OTHER_WORDS] * explained + [NUMBERS] * unwritten
     first = [each for each in words if each.code == SUMS and not explained]
+    left_out = [OTHER_WORDS] * explained + [NUMBERS] * unwritten
     rest = (each for each in words if each.code not in left_out and each not in first)
     return (*first, *others, *rest)
+
+
+def without_followers(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """The findings of a run, without words of which nobody knows who makes them if another error is why."""
+    explained = any(each.severity is Severity.ERROR and each.code not in OF_WORDS for each in findings)
+    return tuple(each for each in findings if not (explained and is_unplaced(each)))
 
 
 def _begins(check: Check) -> int:

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.arch.tiles import WORD_BYTES
-from memtile.explain.findings import Finding
-from memtile.explain.repairs import SECONDS, Candidate, Tried, is_unplaced, is_wanted, spent
+from memtile.explain.findings import Finding, is_unplaced
+from memtile.explain.repairs import SECONDS, Candidate, Tried, is_wanted, spent
 from memtile.importers.mlir.repairs.candidates import candidates
 from memtile.importers.mlir.sequence.program import is_scalar
 from memtile.importers.mlir.token_packets import Text

@@ -19,7 +19,7 @@ from memtile.explain.oddities import NONE_ODD, Oddities
 from memtile.explain.results import Result, Status
 from memtile.explain.walk_culprits import WalkCulprits
 from memtile.explain.word_sources import WordSources
-from memtile.explain.wrong_words import with_words, wrong_words
+from memtile.explain.wrong_words import with_words, without_followers, wrong_words
 from memtile.plain_text import printable
 from memtile.runs.array_names import Given, Wanted
 from memtile.runs.arrays import ExternalArray
@@ -91,8 +91,9 @@ class Run:
         findings = self.oddities.before(result.findings, finished=finished)
         if finished and result.exact:
             findings = self.oddities.without(result.findings)
+        findings = without_followers(findings)
         return (
-            self if findings is result.findings else replace(self, result=replace(result, findings=findings))
+            self if findings == result.findings else replace(self, result=replace(result, findings=findings))
         )
 
     def against(self, expected: Mapping[str, npt.NDArray[Any]]) -> Run:
