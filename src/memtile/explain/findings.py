@@ -192,7 +192,7 @@ LINK_PARTS = "MT0120"
 """Of a link that shifts the words of object FIFOs: waits of the run come of it."""
 OTHER_WORDS = "MT0405"
 """Of outputs that are others than expected for a reason that nobody knows."""
-OF_WORDS = frozenset(f"MT040{n}" for n in range(1, 7))
+OF_WORDS = frozenset((*(f"MT040{n}" for n in range(1, 7)), "MT0410", "MT0411", "MT0413"))
 """Of outputs that are others than expected: they follow from what else is wrong."""
 HOLDING = frozenset(name for name, code in CODES.items() if code.holds_words)
 """Of words that are there and go no further: they stay behind even where the program comes to its end."""
@@ -445,3 +445,12 @@ class Finding:
             "repair": None if self.repair is None else plain(self.repair),
             "condition": None if self.condition is None else plain(self.condition),
         }
+
+
+_OF_KNOWN_REASON = ("MT0404", "MT0411", "MT0413")
+
+
+def is_unplaced(finding: Finding) -> bool:
+    """Whether a finding is about words that are wrong, and says neither who makes them so nor how."""
+    unknown = finding.code in OF_WORDS and finding.code not in _OF_KNOWN_REASON
+    return unknown and len(finding.sides) == 1
