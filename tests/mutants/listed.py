@@ -39,6 +39,7 @@ class Mutant(NamedTuple):
 ADF_REFUSALS = "tests/data/test_adf_refusals.py::test_a_graph_just_over_is_refused_and_one_just_within_is_not"
 NEWEST = "tests/clients/test_iron_newest.py"
 TIMINGS = "tests/data/test_every_timing.py"
+LONG = "tests/clients/test_long_sequences.py::"
 STREAMS = "tests/faults/test_stream_culprits.py::"
 TEXTS = "tests/data/test_timing_of_texts.py"
 LEFT_OUT = "tests/faults/test_left_out_buffers.py"
@@ -688,8 +689,8 @@ MUTANTS = (
     Mutant(
         "a token is of the first task, whichever sends it",
         "runs/awaited.py",
-        "    sent = np.cumsum(tokens)",
-        "    sent = np.arange(1, len(tokens) + 1)",
+        "        if token:\n            self.senders",
+        "        if True:\n            self.senders",
         "tests/faults/test_awaited.py::test_each_token_is_of_one_task_in_order",
     ),
     Mutant(
@@ -814,8 +815,8 @@ MUTANTS = (
     Mutant(
         "a wait for one task ends all of its channel",
         "check/bd_reuse.py",
-        "ended = pushed[: count_ended(tokens, step.many, by_token=step.token)]",
-        "ended = pushed",
+        "ended = self.pushed[step.ch].ended(step.many, by_token=step.token)",
+        "ended = self.pushed[step.ch].count",
         "tests/faults/test_bd_reuse.py::test_a_wait_for_one_task_leaves_the_next_in_use",
     ),
     Mutant(
@@ -8739,8 +8740,8 @@ MUTANTS = (
     Mutant(
         "steps of hosts take no time of the firmware",
         "importers/mlir/sequence/sequence_reader.py",
-        "replace(step(place_of(form)), firmware=True)",
-        "step(place_of(form))",
+        "step(place=place_of(form), firmware=True)",
+        "step(place=place_of(form), firmware=False)",
         "tests/data/test_mlir_hosts.py::test_the_firmware_takes_its_time_between_two_tasks",
     ),
     Mutant(
@@ -10644,6 +10645,41 @@ MUTANTS = (
         "tests/clients/test_cli_explain.py::test_tiles_without_clock_are_zeros_in_a_dump",
     ),
     Mutant(
+        "the runs of a task that are to come take no time",
+        "sim/doors/polling.py",
+        "left += int(c.runs_left[ch]) * bds",
+        "left += 0 * bds",
+        "tests/timing/test_host_looks.py::test_looks_are_left_out_up_to_the_last_descriptor_of_the_last_run",
+    ),
+    Mutant(
+        "the tasks behind the one that is waited for take their time too",
+        "sim/doors/polling.py",
+        "many - 1)].tolist():",
+        "many)].tolist():",
+        "tests/timing/test_host_looks.py::test_what_is_left_of_a_task_and_of_those_behind_it",
+    ),
+    Mutant(
+        "a token is that of the running task",
+        "sim/doors/polling.py",
+        "return tokens.index(1) + 1 if 1 in tokens else len(tokens)",
+        "return 1",
+        "tests/timing/test_host_looks.py::test_what_is_left_of_a_task_and_of_those_behind_it",
+    ),
+    Mutant(
+        "packed descriptors have as many words as their lengths",
+        "sim/doors/polling.py",
+        "    if c.control[ch] >> COMPRESSION_LSB & 1:\n",
+        "    if False:\n",
+        "tests/timing/test_host_looks.py::test_what_is_left_of_a_task_and_of_those_behind_it",
+    ),
+    Mutant(
+        "a host without room looks all the time",
+        "design/host.py",
+        "                return self._without_room(engine, channel)\n",
+        "                return 0\n",
+        "tests/timing/test_host_looks.py::test_a_host_without_room_in_a_queue_looks_when_a_task_has_ended",
+    ),
+    Mutant(
         "a host leaves no look out",
         "sim/doors/polling.py",
         "    polls = max((passed + in_vain) // POLL_CYCLES, passed",
@@ -10667,7 +10703,7 @@ MUTANTS = (
     Mutant(
         "finish-on-TLAST ends no descriptor early for a host",
         "sim/doors/polling.py",
-        " or c.control[ch] & FOT_MASK",
+        " or c.control[ch] & _BY_WORDS",
         "",
         "tests/timing/test_host_looks.py::test_a_packet_may_end_a_descriptor_early",
     ),
@@ -10681,8 +10717,8 @@ MUTANTS = (
     Mutant(
         "a descriptor takes a cycle for each word of a beat for a host",
         "sim/doors/polling.py",
-        " // int(plain(engine.state.walks).stream_words[ch])",
-        "",
+        "int(plain(engine.state.walks).stream_words[ch])",
+        "1",
         "tests/timing/test_host_looks.py::test_what_is_left_of_a_descriptor",
     ),
     Mutant(
@@ -11399,6 +11435,34 @@ MUTANTS = (
         "return is_one and any(",
         "return is_one and not any(",
         "tests/data/test_repairs.py::test_a_body_that_is_done_once_stays_so_and_the_nearest_count_comes_first",
+    ),
+    Mutant(
+        "the end of the abstract run keeps a host from its next task",
+        "check/play.py",
+        "or room(self.engine.state, self._log.tasks[step.task].ch) > 0",
+        "or False",
+        "tests/faults/test_check_play.py::test_the_end_of_the_abstract_run_keeps_no_host_from_its_next_task",
+    ),
+    Mutant(
+        "the tokens of a host fill their way before a run",
+        "check/play.py",
+        "            if mode[port] == PACKET:\n",
+        "            if False:\n",
+        f"{LONG}test_a_host_takes_the_tokens_that_it_waits_for",
+    ),
+    Mutant(
+        "a wait for a token ends no task",
+        "check/every_timing.py",
+        "upto = self._senders.popleft() if self._senders else 0",
+        "upto = 0",
+        f"{LONG}test_a_wait_ends_the_oldest_token_or_so_many_tasks",
+    ),
+    Mutant(
+        "tasks that have ended still use their descriptors",
+        "check/every_timing.py",
+        "                if not users[bd.words]:\n",
+        "                if False:\n",
+        f"{LONG}test_a_wait_ends_the_oldest_token_or_so_many_tasks",
     ),
     Mutant(
         "far counts of loops come before near ones",

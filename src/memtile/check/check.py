@@ -8,11 +8,11 @@ from dataclasses import replace
 from memtile.arch.timing import chosen_timing
 from memtile.check.bd_reuse import reuse_findings
 from memtile.check.check_result import CheckResult
-from memtile.check.checked_program import Subject, of_design
+from memtile.check.checked_program import Subject, of_design, twin
 from memtile.check.descriptor_rules import descriptor_findings, row_findings
 from memtile.check.host_rules import await_findings, bench_findings, token_findings
 from memtile.check.lock_rules import wait_findings
-from memtile.check.overflow import overflow_findings
+from memtile.check.overflow import may_overflow, overflow_findings
 from memtile.check.play import hangs
 from memtile.check.ring_turns import ring_findings
 from memtile.check.sharing import sharing_findings
@@ -96,6 +96,7 @@ def check(name: str, make: Callable[[], Subject]) -> CheckResult:
     except MemtileError as error:
         return CheckResult(name, tuple(refused(name, error)))
     findings = [finding for rule in RULES for finding in rule(subject)]
+    hurried = twin(subject, make) if may_overflow(subject) else None
     linked = [each for made in subject.made for each in link_findings(made)]
     if linked:
         found, proved = list(with_links(linked, findings)), None
@@ -104,8 +105,8 @@ def check(name: str, make: Callable[[], Subject]) -> CheckResult:
     odd = [each for each in found if each.code in INSTEAD_OF_WAITS]
     if odd:
         found = [*instead_of_waits(odd, [each for each in found if each not in odd])]
-    if not any(each.severity is Severity.ERROR for each in found):
-        found += overflow_findings(subject, make)
+    if hurried is not None and not any(each.severity is Severity.ERROR for each in found):
+        found += overflow_findings(hurried)
     found += subject.conditions()
     return CheckResult(name, in_order(found), len(subject.log.tasks), tuple(subject.notes), proved)
 

@@ -259,8 +259,18 @@ class HostSequence:
             case HostPause():
                 return _EVER
             case HostWait(tasks):
-                return cycles_left(engine, [task.channel.index for task in tasks if not task.done])
+                left = sorted((task for task in tasks if not task.done), key=_to_end)
+                return cycles_left(engine, {task.channel.index: _to_end(task) for task in left})
+            case HostTask(channel) if self.due < 0 and engine.checks.watch is None:
+                return self._without_room(engine, channel)
         return 0
+
+    def _without_room(self, engine: Engine, channel: Channel) -> int:
+        """Cycles in which a task of a channel cannot be started for sure."""
+        if channel.full:
+            return cycles_left(engine, {channel.index: 1})
+        first = [cycles_left(engine, {each.channel.index: _to_end(each)}) for each in self.owing]
+        return min(first, default=0)
 
     def waits_for(self) -> str:
         """One line: what the present step waits for."""
@@ -330,6 +340,11 @@ class HostSequence:
         self.owing.append(task)
         _spend(task)
         return True
+
+
+def _to_end(task: HostTask) -> int:
+    """How many of the tasks that its channel still has end up to this one."""
+    return task.done_at - task.channel.tasks_done
 
 
 def _spend(task: HostTask) -> None:
