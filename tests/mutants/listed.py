@@ -5136,10 +5136,26 @@ MUTANTS = (
     Mutant(
         "words in the ports of switches stay there over a jump",
         "sim/skip/switch_flows.py",
-        "for n in range(1, min(words, switch.wrap[port] + 1) + 1):",
+        "for n in range(1, switch.wrap[port] + 2):",
         "for n in range(0):",
         "tests/timing/test_forward_flows.py"
         "::test_a_short_run_ends_as_one_that_steps[streams through two switches]",
+    ),
+    Mutant(
+        "the second words of beats stay in the ports of switches over a jump",
+        "sim/skip/switch_flows.py",
+        "entry = pair_of(entry, int(work.flow[at + 1]))",
+        "pass",
+        "tests/timing/test_forward_flows.py"
+        "::test_a_short_run_ends_as_one_that_steps[beats of which the last one of a BD has one word]",
+    ),
+    Mutant(
+        "a beat on its way counts as a word when streams are laid out",
+        "sim/skip/stream_ways.py",
+        "words += words_in(switch.last[port, (switch.head[port] + n) & switch.wrap[port]])",
+        "words += 1",
+        "tests/timing/test_forward_flows.py"
+        "::test_a_short_run_ends_as_one_that_steps[beats of which the last one of a BD has one word]",
     ),
     Mutant(
         "what a channel does to its neighbours is not compared",
