@@ -5142,6 +5142,28 @@ MUTANTS = (
         "::test_a_short_run_ends_as_one_that_steps[streams through two switches]",
     ),
     Mutant(
+        "a host that waits for BDs looks again when the longest task of their tile ends",
+        "design/host.py",
+        "return min(cycles_left(engine, [each]) for each in of_tile | {channel.index}) if alone else 0",
+        "return max(cycles_left(engine, [each]) for each in of_tile | {channel.index}) if alone else 0",
+        "tests/timing/test_host_looks.py::test_looks_for_room_are_left_out_while_no_task_can_end[BDs]",
+    ),
+    Mutant(
+        "a host that waits for BDs does not look at what others give back",
+        "design/host.py",
+        "for each in of_tile | {channel.index}) if alone else 0",
+        "for each in of_tile | {channel.index})",
+        "tests/timing/test_host_looks.py::test_who_waits_for_descriptors_beside_others_makes_all_looks",
+    ),
+    Mutant(
+        "tokens that come ahead of their last words are seen late",
+        "sim/doors/polling.py",
+        "if c.external[ch] >= 0 and engine.timing.external_ahead:",
+        "if False:",
+        "tests/timing/test_host_looks.py"
+        "::test_tokens_that_come_ahead_of_the_last_words_do_not_come_before_these_are_read",
+    ),
+    Mutant(
         "the second words of beats stay in the ports of switches over a jump",
         "sim/skip/switch_flows.py",
         "entry = pair_of(entry, int(work.flow[at + 1]))",

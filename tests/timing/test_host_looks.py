@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 
-from memtile import Array
+from memtile import Array, Timing
 from memtile.arch.devices import FIRMWARE_PORT
 from memtile.arch.ports import PORTS
 from memtile.arch.register_map import register_named
@@ -53,6 +54,19 @@ LOST = Step("lost", 3, WORDS, 1)
 def test_looks_at_a_long_descriptor_are_left_out_but_for_the_last() -> None:
     seen, every = both(hosted(LOOP, ALL))
     assert len(every) - len(seen) == WORDS // POLL_CYCLES - 2, "the task has begun, and the last look is made"
+
+
+@pytest.mark.parametrize("number", [2, 3], ids=["BDs", "places in a queue"])
+def test_looks_for_room_are_left_out_while_no_task_can_end(number: int) -> None:
+    seen, every = both(hosted(Step("many", number, 6000, 2), ALL))
+    assert len(seen) < len(every) // 3
+
+
+def test_who_waits_for_descriptors_beside_others_makes_all_looks() -> None:
+    """The others may have some, and give them back when they look."""
+    long = Step("loop", 0, 9000, 3), Step("through", 2, 600, 1)
+    seen, every = both(Hosted(20, 100, 2, "", 0, ((Step("many", 2, 1500, 2), ALL), long), ()))
+    assert len(every) // 2 < len(seen) < len(every)
 
 
 def test_each_descriptor_of_a_task_is_one() -> None:
@@ -112,6 +126,11 @@ def test_what_is_left_of_a_descriptor() -> None:
     ch, c = receiver(engine), plain(engine.state.channels)
     assert cycles_left(engine, [ch]) == WORDS - c.moved[ch] > 2000
     assert cycles_left(engine, [0, ch]) == cycles_left(engine, [ch])
+    c.runs_left[ch] = 2
+    assert cycles_left(engine, [ch]) == 3 * WORDS - c.moved[ch]
+    c.next_bd[ch] = 5
+    assert cycles_left(engine, [ch]) == WORDS - c.moved[ch], "the next ones may be short"
+    c.runs_left[ch], c.next_bd[ch] = 0, -1
     c.packed[ch] = 1
     assert cycles_left(engine, [ch]) == 0
     c.packed[ch] = 0
@@ -119,6 +138,16 @@ def test_what_is_left_of_a_descriptor() -> None:
     assert cycles_left(engine, [ch]) == (WORDS - c.moved[ch]) // 2
     engine.run(engine.now + WORDS)
     assert cycles_left(engine, [ch]) == cycles_left(engine, []) == 0
+
+
+def test_tokens_that_come_ahead_of_the_last_words_do_not_come_before_these_are_read() -> None:
+    built = Built(hosted(Step("through", 0, 9000, 2)))
+    built.array.run(300)
+    engine, ch = built.array.engine, built.io.mm2s[0].index
+    moved, left = plain(engine.state.channels).moved[ch], plain(engine.state.walks).left[ch]
+    assert cycles_left(engine, [ch]) == 9000 - moved + 9000 > left
+    with patch("memtile.sim.loop.engine.Engine.timing", Timing(external_ahead=1)):
+        assert cycles_left(engine, [ch]) == left // 4 + 9000 // 4
 
 
 def test_a_control_packet_may_come() -> None:

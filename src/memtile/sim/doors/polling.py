@@ -13,7 +13,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from memtile.jit.tables import plain
-from memtile.model.dma.channel_registers import FOT_MASK
+from memtile.model.dma.channel_registers import FOT_MASK, OUT_OF_ORDER_MASK
 from memtile.model.events import units as event_units
 from memtile.model.state.causes import LINKS, CorePhase, Phase
 from memtile.model.streams.switch_config import OFF
@@ -53,18 +53,26 @@ def run_to_next_poll(
 def cycles_left(engine: Engine, channels: Iterable[int]) -> int:
     """Cycles for which the running task of one of these channels goes on for sure; 0 = few, or not known.
 
-    Its BD does not end before its last word, if nobody but the host writes registers.
+    No BD ends before its last word, if nobody but the host writes registers.
     """
-    most = max((_cycles_of_bd(engine, ch) for ch in channels), default=0)
+    most = max((_cycles_of_task(engine, ch) for ch in channels), default=0)
     return 0 if most < 2 * POLL_CYCLES or _may_be_written(engine) else most
 
 
-def _cycles_of_bd(engine: Engine, ch: int) -> int:
-    """Cycles that the words take which the present BD has left; 0 where the words themselves say how many."""
-    c = plain(engine.state.channels)
-    if c.phase[ch] != Phase.RUN or c.packed[ch] or c.control[ch] & FOT_MASK:
+def _cycles_of_task(engine: Engine, ch: int) -> int:
+    """Cycles of the words that a channel has left in its BD, and in further runs if no other BD follows.
+
+    0 where the words themselves say how many. With ``external_ahead`` the token of a task comes with its last
+    words from external memory, an access a cycle.
+    """
+    c, walks = plain(engine.state.channels), plain(engine.state.walks)
+    if c.phase[ch] != Phase.RUN or c.packed[ch] or c.control[ch] & (FOT_MASK | OUT_OF_ORDER_MASK):
         return 0
-    return int(c.length[ch] - c.moved[ch]) // int(plain(engine.state.walks).stream_words[ch])
+    words, rate = int(c.length[ch] - c.moved[ch]), int(walks.stream_words[ch])
+    if c.external[ch] >= 0 and engine.timing.external_ahead:
+        words, rate = int(walks.left[ch]), int(walks.granule_words[ch])
+    runs = int(c.runs_left[ch]) if c.next_bd[ch] < 0 else 0
+    return words // rate + runs * (int(c.length[ch]) // rate)
 
 
 def _may_be_written(engine: Engine) -> bool:
