@@ -5249,10 +5249,48 @@ MUTANTS = (
     Mutant(
         "words in the ports of switches stay there over a jump",
         "sim/skip/switch_flows.py",
-        "for n in range(1, min(words, switch.wrap[port] + 1) + 1):",
+        "for n in range(1, switch.wrap[port] + 2):",
         "for n in range(0):",
         "tests/timing/test_forward_flows.py"
         "::test_a_short_run_ends_as_one_that_steps[streams through two switches]",
+    ),
+    Mutant(
+        "a host that waits for BDs looks again when the longest task of their tile ends",
+        "design/host.py",
+        "return min(first, default=0) if alone else 0",
+        "return max(first, default=0) if alone else 0",
+        "tests/timing/test_host_looks.py::test_looks_for_room_are_left_out_while_no_task_can_end[BDs]",
+    ),
+    Mutant(
+        "a host that waits for BDs does not look at what others give back",
+        "design/host.py",
+        "return min(first, default=0) if alone else 0",
+        "return min(first, default=0)",
+        "tests/timing/test_host_looks.py::test_who_waits_for_descriptors_beside_others_makes_all_looks",
+    ),
+    Mutant(
+        "tokens that come ahead of their last words are seen late",
+        "sim/doors/polling.py",
+        "if c.external[ch] >= 0 and engine.timing.external_ahead:",
+        "if False:",
+        "tests/timing/test_host_looks.py"
+        "::test_tokens_that_come_ahead_of_the_last_words_do_not_come_before_these_are_read",
+    ),
+    Mutant(
+        "the second words of beats stay in the ports of switches over a jump",
+        "sim/skip/switch_flows.py",
+        "entry = pair_of(entry, int(work.flow[at + 1]))",
+        "pass",
+        "tests/timing/test_forward_flows.py"
+        "::test_a_short_run_ends_as_one_that_steps[beats of which the last one of a BD has one word]",
+    ),
+    Mutant(
+        "a beat on its way counts as a word when streams are laid out",
+        "sim/skip/stream_ways.py",
+        "words += words_in(switch.last[port, (switch.head[port] + n) & switch.wrap[port]])",
+        "words += 1",
+        "tests/timing/test_forward_flows.py"
+        "::test_a_short_run_ends_as_one_that_steps[beats of which the last one of a BD has one word]",
     ),
     Mutant(
         "what a channel does to its neighbours is not compared",
@@ -10675,8 +10713,8 @@ MUTANTS = (
     Mutant(
         "a host without room looks all the time",
         "design/host.py",
-        "                return self._without_room(engine, channel)\n",
-        "                return 0\n",
+        "return _EVER if self.due >= 0 else self._without_room(engine, channel, alone=alone)",
+        "return _EVER if self.due >= 0 else 0",
         "tests/timing/test_host_looks.py::test_a_host_without_room_in_a_queue_looks_when_a_task_has_ended",
     ),
     Mutant(
@@ -10717,7 +10755,7 @@ MUTANTS = (
     Mutant(
         "a descriptor takes a cycle for each word of a beat for a host",
         "sim/doors/polling.py",
-        "int(plain(engine.state.walks).stream_words[ch])",
+        "int(walks.stream_words[ch])",
         "1",
         "tests/timing/test_host_looks.py::test_what_is_left_of_a_descriptor",
     ),
