@@ -25,6 +25,7 @@ from memtile.explain.deadlock.graph import PartyKind
 from memtile.importers.design import load, load_still
 from memtile.importers.kernels.core_locks import released_by_cores
 from support.designs.severe import severe
+from support.mlir.mlir_designs import device, loaded
 from support.mlir.mlir_texts import PASSTHROUGH
 
 CORPUS = Path(__file__).parents[1] / "corpus"
@@ -143,7 +144,7 @@ def test_what_a_core_takes_and_gives_is_counted(tmp_path: Path, taken: int, expe
 def test_a_core_that_hangs_on_data_is_not_blamed(tmp_path: Path) -> None:
     """What it gives then, nobody knows: it may give as much as it likes."""
     text = of_corpus("core-ends-early-hangs").replace("(%core) {", "(%core) {\n")
-    assert codes(mlir(tmp_path, text)) == ["MT0103"]
+    assert codes(mlir(tmp_path, text)) == ["MT0135"]
     turns = "%turns = arith.constant 3 : index"
     assert text.count(turns) == 1
     read = "%held = memref.load %flag[%c0] : memref<1xindex>\n      %turns = arith.addi %held, %c0 : index"
@@ -326,3 +327,17 @@ def test_what_was_taken_and_given_is_counted_by_execution() -> None:
     begun = Counts([chain, ring], 2, running=True)
     assert dict(begun.taken) == {3: 2, 4: 1}
     assert dict(begun.given) == {3: 2, 4: 2}
+
+
+@pytest.mark.parametrize(("given", "codes"), [(0, ["MT0106"]), (1, []), (2, [])])
+def test_cores_of_a_text_without_host_that_wait_for_each_other_are_found(
+    given: int, codes: list[str]
+) -> None:
+    locks = "\n".join(f"%l{n} = aie.lock(%c, {n}) {{init = 0 : i32}}" for n in (0, 1, 2))
+    cores = [
+        f"aie.core(%{tile}) {{ aie.use_lock(%l{takes}, AcquireGreaterEqual, 1)\n"
+        f"aie.use_lock(%l{gives}, Release, 1)\n aie.end }}"
+        for tile, takes, gives in (("c", 0, 1), ("d", 1, given))
+    ]
+    result = check("d", lambda: of_mlir(loaded(device(locks, *cores))))
+    assert [each.code for each in result.findings if each.code in ("MT0103", "MT0106")] == codes

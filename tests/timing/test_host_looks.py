@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 
-from memtile import Array
+from memtile import Array, Timing
 from memtile.arch.devices import FIRMWARE_PORT
 from memtile.arch.ports import PORTS
 from memtile.arch.register_map import register_named
@@ -59,6 +60,19 @@ LOST = Step("lost", 3, WORDS, 1)
 def test_looks_at_a_long_descriptor_are_left_out_but_for_the_last() -> None:
     seen, every = both(hosted(LOOP, ALL))
     assert len(every) - len(seen) == WORDS // POLL_CYCLES - 2, "the task has begun, and the last look is made"
+
+
+@pytest.mark.parametrize("number", [2, 3], ids=["BDs", "places in a queue"])
+def test_looks_for_room_are_left_out_while_no_task_can_end(number: int) -> None:
+    seen, every = both(hosted(Step("many", number, 6000, 2), ALL))
+    assert len(seen) < len(every) // 3
+
+
+def test_who_waits_for_descriptors_beside_others_makes_all_looks() -> None:
+    """The others may have some, and give them back when they look."""
+    long = Step("loop", 0, 9000, 3), Step("through", 2, 600, 1)
+    seen, every = both(Hosted(20, 100, 2, "", 0, ((Step("many", 2, 1500, 2), ALL), long), ()))
+    assert len(every) // 2 < len(seen) < len(every)
 
 
 def test_looks_are_left_out_up_to_the_last_descriptor_of_the_last_run() -> None:
@@ -161,6 +175,16 @@ def test_what_is_left_of_a_task_and_of_those_behind_it() -> None:
     c.control[ch] &= ~(1 << COMPRESSION_LSB)
     c.next_bd[ch] = c.bd[ch]
     assert cycles_left(engine, {ch: 1}) == left + 3 * WORDS
+
+
+def test_tokens_that_come_ahead_of_the_last_words_do_not_come_before_these_are_read() -> None:
+    built = Built(hosted(Step("through", 0, 9000, 2)))
+    built.array.run(300)
+    engine, ch = built.array.engine, built.io.mm2s[0].index
+    moved, left = plain(engine.state.channels).moved[ch], plain(engine.state.walks).left[ch]
+    assert cycles_left(engine, {ch: 1}) == 9000 - moved + 9000 > left
+    with patch("memtile.sim.loop.engine.Engine.timing", Timing(external_ahead=1)):
+        assert cycles_left(engine, {ch: 1}) == (left + 9000) // 4
 
 
 def test_a_control_packet_may_come() -> None:

@@ -19,12 +19,14 @@ from memtile.design.memory_tile import MemoryTile
 from memtile.design.tile import Tile
 from memtile.explain.findings import Finding
 from memtile.explain.moves import Move
+from memtile.importers.host_writes import host_write_findings
 from memtile.importers.idle_tasks import never_started
 from memtile.importers.kernels.core_locks import released_by_cores
 from memtile.importers.loaded import Loaded
 from memtile.importers.mlir.configure import Configured
+from memtile.runs.bd_places import note_bd_places
 from memtile.runs.firmware import LOAD, PATCH, UPDATE, pointer_of, update
-from memtile.runs.operations import ArrayShape, Operation, Other, locate
+from memtile.runs.operations import ArrayShape, BlockWrite, Operation, Other, locate
 from memtile.runs.register_writes import Advance, apply
 from memtile.runs.waits import WAIT, places_of, polled_channel
 from memtile.sim.kernels.core_control import enabled_cores
@@ -108,6 +110,7 @@ def of_design(design: MemoryTile | Array, place: str = "") -> Subject:
 def of_mlir(loaded: Loaded) -> Subject:
     """A design of mlir-aie as it stands, with the tasks of its host sequence; see ``load_still``."""
     engine, notes, odd = loaded.array.engine, list(loaded.notes), loaded.oddities
+    by_host = [*host_write_findings(engine, loaded.sequence.steps)] if loaded.sequence else []
     log = TaskLog(engine)
     log.take()
     if loaded.sequence is not None:
@@ -133,6 +136,7 @@ def of_mlir(loaded: Loaded) -> Subject:
         lost=[(f"core {place}", each) for place, each in loaded.lost],
         findings=(
             *(never_started(engine, loaded.sequence) if loaded.sequence else ()),
+            *by_host,
             *odd.findings,
             *loaded.findings,
         ),
@@ -340,4 +344,5 @@ def _replay(
         before=host.come_to,
         missed=lambda problem: missed.append(problem.message),
     )
+    note_bd_places(array.engine, (each for each in operations if isinstance(each, BlockWrite)))
     return missed

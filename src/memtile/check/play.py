@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import NamedTuple
 
@@ -28,7 +29,7 @@ from memtile.check.streams import OpenStreams, balance_of
 from memtile.check.task_list import GivenTask, HostStep, StaticBd, kind_of
 from memtile.errors import MemtileError
 from memtile.explain.bd_chains import BdChains
-from memtile.explain.deadlock.context import Abstraction, HostWaiting
+from memtile.explain.deadlock.context import CIRCLE_BEFORE_A_RUN, Abstraction, HostWaiting
 from memtile.explain.deadlock.find import Hang, Open, hang, id_of
 from memtile.explain.deadlock.graph import PartyKind, Via
 from memtile.explain.deadlock.switch_waits import Party
@@ -281,6 +282,11 @@ class Play:
             return []  # the program has met all its waits, the last of them after all pushes
         return [ch for ch in self._pushed if (task := self._task(ch)) is not None and not task.endless]
 
+    def waiting_cores(self) -> list[int]:
+        """Cores that wait for a lock; they may be meant to do so for ever."""
+        phase = self.engine.state.cores.phase
+        return [core for core in sorted(self.engine.cores.running) if phase[core] == CorePhase.ACQUIRE]
+
     def place(self, party: Party) -> str:
         """Where the design says what a party waits for."""
         if party.kind is PartyKind.HOST:
@@ -472,6 +478,8 @@ class Play:
 
 
 _FEW = 2  # reasons that are said
+_NO_HOST = "the host is not part of what is checked"
+_NOBODY = "nobody releases it"
 
 
 class Played(NamedTuple):
@@ -492,11 +500,12 @@ def hangs(subject: Subject) -> Played:
     """Play a design to its end."""
     streams = OpenStreams(subject)
     reason = left_out(subject) or streams.reason
-    if reason or not subject.log.tasks:
+    if reason or not (subject.log.tasks or (subject.kernels and not subject.hosted)):
         return Played(Hang(), reason, Proof("", (reason,)) if reason else None)
     play = Play(subject, streams)
     play.go()
-    found = Open(channels=play.open_channels(), hosts=play.hosts(), dropping=sorted(play.dropped))
+    cores = [] if subject.hosted else play.waiting_cores()
+    found = Open(play.open_channels(), cores, hosts=play.hosts(), dropping=sorted(play.dropped))
     abstraction = Abstraction(play.undecided(), play.place, partial(part_moved, subject))
     chains = BdChains(play.engine)
     balance = balance_of(subject)
@@ -520,6 +529,8 @@ def hangs(subject: Subject) -> Played:
         reasons.append("several packets share a route, and timing decides their order")
     more = ", ..." if len(reasons) > _FEW else ""
     undecided = f"{', '.join(reasons[:_FEW])}{more}"
+    if not subject.hosted:
+        return Played(_whatever_a_host_does(hung), _NO_HOST, Proof("", (_NO_HOST,)))
     ends = STUCK if _is_error(hung.findings) else FINISHES
     if not play.quiet or (ends == FINISHES and next(iter(found.parties()), None) is not None):
         ends = ""
@@ -528,14 +539,22 @@ def hangs(subject: Subject) -> Played:
     return Played(hung, undecided, proved.doubted(*play.let_go))
 
 
+def _whatever_a_host_does(hung: Hang) -> Hang:
+    """Circles of waits in a text without host: warnings, as one could set a lock; none if it has to do so."""
+    if any(_NOBODY in each.message for each in hung.findings):
+        return Hang()
+    found = (each for each in hung.findings if each.code == CIRCLE_BEFORE_A_RUN)
+    return replace(hung, findings=tuple(replace(each, severity=Severity.WARNING) for each in found))
+
+
 def _is_error(findings: Sequence[Finding]) -> bool:
     return any(finding.severity is Severity.ERROR for finding in findings)
 
 
 def left_out(subject: Subject) -> str:
     """Why a design is not played; empty if it is."""
-    if not subject.hosted:
-        return "the host is not part of what is checked"
+    if not subject.hosted and not subject.made:
+        return _NO_HOST
     if subject.log.loads:
         return "the host changes cores, streams or the whole configuration while tasks run"
     return "software resets channels" if subject.log.reset else ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 
 import numpy as np
 
@@ -184,7 +183,10 @@ class ProgramHost:
         if not full:
             return
         self.waited += 1
-        in_vain = partial(cycles_left, engine, dict.fromkeys(full, 1))
+
+        def in_vain() -> int:
+            return cycles_left(engine, {ch: 1 for ch in full if not room(engine.state, ch)})
+
         if not self.until(lambda: all(room(engine.state, ch) for ch in full), in_vain):
             self.waits_for = tuple(full)
             raise SimulationError(_no_room(operation, called(engine, full[0])))

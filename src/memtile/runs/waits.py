@@ -6,7 +6,7 @@ Task-complete tokens come in as the firmware receives them below the interface t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -294,6 +294,18 @@ def waited_channels(engine: Engine, operation: Other) -> Iterator[int]:
     """Channels whose tokens an operation waits for."""
     found = (channel_at(engine, *at) for at in _channels(dict(operation.details)))
     return (ch for ch in found if ch >= 0)
+
+
+def earlier_waits(
+    engine: Engine, operations: Sequence[Operation], channels: Collection[int]
+) -> tuple[str, ...]:
+    """Places of the waits for tokens of one of some channels."""
+    waits = (
+        each
+        for each in (table_of(operations).of_code(Code.OTHER) if channels else ())
+        if isinstance(each, Other) and each.name == WAIT and each.place
+    )
+    return tuple(each.place for each in waits if not set(channels).isdisjoint(waited_channels(engine, each)))
 
 
 def places_of(said: Mapping[str, int]) -> Iterator[tuple[int, int]]:

@@ -87,13 +87,19 @@ def tasks_to_token(engine: Engine, ch: int) -> int:
 
 
 def _cycles_of_tasks(engine: Engine, ch: int, many: int) -> int:
-    """Cycles that the words take which tasks have left; 0 where the words themselves say how many."""
-    c, beat = plain(engine.state.channels), int(plain(engine.state.walks).stream_words[ch])
+    """Cycles that the words take which tasks have left; 0 where the words themselves say how many.
+
+    With ``external_ahead`` the token of a task comes with its last words from external memory, an access a
+    cycle.
+    """
+    c, walks = plain(engine.state.channels), plain(engine.state.walks)
     if c.phase[ch] not in _BUSY or c.packed[ch] or c.control[ch] & _BY_WORDS or many < 1:
         return 0
-    left = int(c.length[ch] - c.moved[ch])
+    left, rate = int(c.length[ch] - c.moved[ch]), int(walks.stream_words[ch])
+    if c.external[ch] >= 0 and engine.timing.external_ahead:
+        left, rate = int(walks.left[ch]) * bool(c.phase[ch] == Phase.RUN), int(walks.granule_words[ch])
     if c.control[ch] >> COMPRESSION_LSB & 1:
-        return left // beat
+        return left // rate
     bds = _Bds(engine, ch)
     left += bds.words(int(c.next_bd[ch]))
     if c.runs_left[ch]:
@@ -101,7 +107,7 @@ def _cycles_of_tasks(engine: Engine, ch: int, many: int) -> int:
     for word in c.queue[ch, : min(c.queue_count[ch], many - 1)].tolist():
         runs = (word >> QUEUE_REPEAT_LSB & QUEUE_REPEAT_MASK) + 1
         left += runs * bds.words(word & QUEUE_START_BD_MASK)
-    return min(left // beat, _EVER)
+    return min(left // rate, _EVER)
 
 
 class _Bds:
