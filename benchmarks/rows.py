@@ -38,6 +38,7 @@ from memtile.io.program.cdo import IDENTIFICATION
 from memtile.io.program.program_formats import read_program
 from memtile.io.program.transaction import Transaction, transaction_bytes
 from memtile.io.program.transaction_format import Header
+from memtile.kernels import Action, Core, Kernel, apart
 from memtile.runs.operations import BlockWrite, Operation, Write, address_of
 from memtile.runs.session import run_program
 from memtile.sim.loop.engine import Engine
@@ -236,6 +237,26 @@ def growing(columns: Sequence[int], cycles: int) -> Figures:
     return {f"ns/cycle of {busy}": cost / cycles * 1e9 for busy, cost in zip(columns, costs, strict=True)}
 
 
+def idle(cycles: int, rounds: int) -> Figures:
+    """Milliseconds for so many cycles in which four cores compute, and nothing else can move."""
+
+    def kernel(core: Core) -> Iterator[Action]:
+        yield core.cycles(cycles)
+
+    def once(device: str, kernel: Kernel) -> float:
+        array = Array(device, 4)
+        for column in range(4):
+            array.compute_tile(column, 2).run_kernel(kernel)
+        return seconds(lambda: array.run(1 << 40))
+
+    kernels = {"": kernel, ", apart": apart(kernel)}
+    return {
+        f"{device}{name} ms": min(once(device, each) for _ in range(rounds)) * 1e3
+        for device in ("npu1", "npu2")
+        for name, each in kernels.items()
+    }
+
+
 def sweep(count: int) -> Figures:
     """Designs a second by the clock on the wall, by one thread and by one for each core."""
     designs = [halo_tiling.design] * count
@@ -371,6 +392,7 @@ def rows(copy: float, size: Sizes) -> Iterator[tuple[str, Callable[[], Figures]]
     eight, alone = (of_engine(lambda n=n: streaming(*LARGE, n), size.cycles) for n in (8, 1))
     yield "columns8", lambda: {**ways(eight), **growing(size.columns, size.cycles)}
     yield "idle38x11", lambda: ways(alone)
+    yield "idle_time", lambda: idle(10**9, rounds)
     yield "sweep_threads", lambda: sweep(size.designs)
     yield "door", lambda: door(size)
     yield "start", lambda: start(rounds)

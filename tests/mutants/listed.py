@@ -39,6 +39,7 @@ class Mutant(NamedTuple):
 ADF_REFUSALS = "tests/data/test_adf_refusals.py::test_a_graph_just_over_is_refused_and_one_just_within_is_not"
 NEWEST = "tests/clients/test_iron_newest.py"
 TIMINGS = "tests/data/test_every_timing.py"
+FORWARD = "tests/timing/test_fast_forward.py::"
 LONG = "tests/clients/test_long_sequences.py::"
 STREAMS = "tests/faults/test_stream_culprits.py::"
 TEXTS = "tests/data/test_timing_of_texts.py"
@@ -11473,6 +11474,27 @@ MUTANTS = (
         "return is_one and any(",
         "return is_one and not any(",
         "tests/data/test_repairs.py::test_a_body_that_is_done_once_stays_so_and_the_nearest_count_comes_first",
+    ),
+    Mutant(
+        "idle cycles are stepped",
+        "sim/skip/step_account.py",
+        "self._stepped[tuple(why)] += cycles - idle",
+        "self._stepped[tuple(why)] += cycles",
+        f"{FORWARD}test_what_was_against_it_holds_until_a_period_is_looked_for_again",
+    ),
+    Mutant(
+        "what was against it is forgotten at once",
+        "sim/skip/step_account.py",
+        "        if probed or not self._last:\n",
+        "        if True:\n",
+        f"{FORWARD}test_what_was_against_it_holds_until_a_period_is_looked_for_again",
+    ),
+    Mutant(
+        "a run says why even where most of it was skipped",
+        "explain/skipped_time.py",
+        "    if share >= _MOST:\n",
+        "    if False:\n",
+        f"{FORWARD}test_a_long_run_says_what_was_skipped_and_why_not_more",
     ),
     Mutant(
         "the end of the abstract run keeps a host from its next task",

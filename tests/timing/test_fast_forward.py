@@ -21,12 +21,15 @@ from memtile.bd.windows import EAST, OWN
 from memtile.design.host import Host, HostAction
 from memtile.design.memory_tile import MemoryTile
 from memtile.explain.results import Result
+from memtile.explain.skipped_time import skipped_text
+from memtile.kernels import Action, Core, apart
 from memtile.model.state.columns import Motion, Owner, Reset
 from memtile.model.state.state_differences import columns
 from memtile.sim.loop.clock import Stop
 from memtile.sim.skip import compared_columns, comparison, fast_forward, repeat_guards
 from memtile.sim.skip.compared_columns import arrays
 from memtile.sim.skip.records import HELD, MOVED, SpanRule
+from memtile.sim.skip.step_account import StepAccount
 from memtile.testing.rig import Rig
 from support.designs.repeating_designs import EAGER, differences
 from support.mlir.mlir_designs import device, host, loaded
@@ -471,10 +474,17 @@ def test_a_result_says_how_far_it_jumped_and_what_kept_it_off() -> None:
     assert plain_run.kept_off == ()
     stepped = of(lambda _tile: None, fast_forward=False)
     assert (stepped.jumped, stepped.cycles) == (0, plain_run.cycles)
-    assert stepped.as_json()["fast_forward"] == {"jumped": 0, "kept_off": []}
+    assert stepped.as_json()["fast_forward"] == {
+        "jumped": 0,
+        "idle": stepped.idle,
+        "stepped": [{"cycles": stepped.cycles - stepped.idle, "why": ""}],
+        "kept_off": [],
+    }
+    assert plain_run.stepped == {"no period found": plain_run.cycles - plain_run.jumped - plain_run.idle}
     counted = of(counting)
     assert (counted.jumped, counted.cycles) == (0, plain_run.cycles)
     assert counted.kept_off == ("an event unit counts, traces or combines events",)
+    assert counted.stepped == {counted.kept_off[0]: counted.cycles - counted.idle}
 
 
 @pytest.mark.parametrize(("words", "times"), [(3000, 1), (150, 20)])
@@ -497,6 +507,53 @@ def test_a_result_says_that_a_host_looks_too_often_for_jumps(words: int, times: 
     assert (result.jumped > 2000) if times == 1 else (result.jumped == 0)
     why = "the array runs in pieces of fewer than 256 cycles, as between two looks of a host"
     assert result.kept_off == (why,)
+
+
+@pytest.mark.parametrize(
+    ("jumped", "idle", "stepped", "said"),
+    [
+        (600_000, 0, {"no period found": 400_000}, "skipped 60% of the cycles"),
+        (0, 990_000, {"a": 10_000}, "skipped 99% of the cycles, most of them as nothing could move"),
+        (
+            100_000,
+            20_000,
+            {"no period found": 700_000, "a; b": 150_000, "": 20_000, "c": 10_000},
+            "skipped 12% of the cycles; 70%: no period found, 15%: a; b",
+        ),
+        (0, 0, {"": 1_000_000}, ""),
+    ],
+)
+def test_a_long_run_says_what_was_skipped_and_why_not_more(
+    jumped: int, idle: int, stepped: dict[str, int], said: str
+) -> None:
+    """Cycles in which only a host was busy are among the skipped ones."""
+    assert skipped_text(1_000_000, jumped, idle, stepped) == said
+    assert skipped_text(99_999, jumped // 11, idle // 11, stepped) == ""
+
+
+@pytest.mark.parametrize("device", ["npu1", "npu2"])
+@pytest.mark.parametrize("alone", [False, True])
+def test_time_in_which_nothing_can_move_passes_at_once(device: str, alone: bool) -> None:
+    """With kernels that keep to themselves, too."""
+
+    def kernel(core: Core) -> Iterator[Action]:
+        yield core.cycles(10**9)
+
+    array = Array(device, columns=2)
+    for column in range(2):
+        array.compute_tile(column, 2).run_kernel(apart(kernel) if alone else kernel)
+    result = array.run(1 << 40, fast_forward=device == "npu1")
+    assert result.jumped + result.idle > 10**9 - 20_000
+    assert sum(result.stepped.values()) == result.cycles - result.jumped - result.idle
+
+
+def test_what_was_against_it_holds_until_a_period_is_looked_for_again() -> None:
+    account = StepAccount()
+    account.add_probed(100, 10, ["packets"], probed=True)
+    account.add_probed(50, 0, [], probed=False)
+    account.add_probed(30, 0, [], probed=True)
+    account.add(7, 7, ["host"])
+    assert (account.idle, account.stepped) == (17, {"packets": 140, "no period found": 30})
 
 
 def test_a_short_run_after_a_long_one_is_no_reason() -> None:

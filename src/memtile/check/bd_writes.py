@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from memtile.arch.tiles import TILE_KINDS, WORD_BYTES, TileKind
 from memtile.explain.bd_findings import line_of
+from memtile.jit.structs import at_hand
 from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.runs.firmware import Pointer
 from memtile.runs.operations import locate
@@ -39,9 +40,10 @@ class BdWrite(NamedTuple):
 
 def words_of_bd(engine: Engine, tile: int, number: int) -> tuple[int, ...]:
     """What the registers of a descriptor have."""
-    kind = TILE_KINDS[KIND_NAMES[int(engine.tiles.kind[tile])]]
-    words = engine.door(tile).block_read32(kind.bd_base + number * kind.bd_stride, kind.bd_words)
-    return tuple(words.tolist())
+    kind, kinds = int(engine.tiles.kind[tile]), at_hand(engine.spec).kinds
+    words = int(kinds.bd_words[kind])
+    first = int(engine.tiles.register_base[tile] + kinds.bd_register[kind]) + number * words
+    return tuple(engine.state.registers[first : first + words].tolist())
 
 
 @dataclass(slots=True)

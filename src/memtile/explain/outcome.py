@@ -13,6 +13,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -214,13 +215,21 @@ def outcome(
         before=before,
         timing=changed(engine.timing, engine.board) if timed else {},
         host_cycles=engine.host.waited if timed else 0,
-        jumped=engine.skipper.jumped if timed else 0,
-        kept_off=engine.skipper.kept_off if timed else (),
+        **_skipped(engine if timed else None),
         errors=(*_channel_errors(busy), *lock_errors(engine), *circuit_errors(engine)),
         findings=_findings(stopped, checks, status, found, areas, before),
         waits=stopped.graph,
         kept=ModelLink(engine),
     )
+
+
+def _skipped(engine: Engine | None) -> dict[str, Any]:
+    """What is to be said of the cycles that were not stepped; nothing of an untimed run."""
+    if engine is None:
+        return {}
+    skipper = engine.skipper
+    found = {"jumped": skipper.jumped, "kept_off": skipper.kept_off}
+    return {**found, "idle": skipper.account.idle, "stepped": skipper.account.stepped}
 
 
 def _findings(

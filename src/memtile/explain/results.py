@@ -30,6 +30,7 @@ from memtile.explain.findings import Finding, Severity
 from memtile.explain.limit import Lifted, Limit, table_lines
 from memtile.explain.model_link import ModelLink
 from memtile.explain.orders.proof import Proof
+from memtile.explain.skipped_time import skipped_text
 from memtile.model.state.causes import Cause, CoreCause
 from memtile.plain_text import printable
 from memtile.sheet import Sheet, SheetColumn
@@ -166,6 +167,9 @@ class Result:
         host_cycles: cycles that passed between the accesses of a host; part of ``cycles``.
         jumped: cycles that fast-forward jumped over; part of ``cycles``. Nothing else tells of them.
         kept_off: what kept time from being jumped over, at least for a while.
+        idle: cycles in which nothing could move, and that passed at once; part of ``cycles``.
+        stepped: by reason, most first, the cycles that were stepped one by one; by an empty one where time
+            was not to be skipped.
         words: False of a run with ``data=False``, which has no outputs and no comparisons.
         words_needed_by: why a run with ``data=False`` moved words after all; empty if it did not have to.
         findings: what is wrong, each with a code, its sides and a repair; the root of a hang first.
@@ -208,6 +212,8 @@ class Result:
     host_cycles: int = 0
     jumped: int = field(default=0, compare=False)
     kept_off: tuple[str, ...] = field(default=(), compare=False)
+    idle: int = field(default=0, compare=False)
+    stepped: Mapping[str, int] = field(default_factory=dict, compare=False)
     words: bool = True
     words_needed_by: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
@@ -314,7 +320,12 @@ class Result:
             "board": self.board,
             "timing": chosen_timing.as_json(self.timing, self.board),
             "host_cycles": self.host_cycles if self.timed else None,
-            "fast_forward": {"jumped": self.jumped, "kept_off": list(self.kept_off)},
+            "fast_forward": {
+                "jumped": self.jumped,
+                "idle": self.idle,
+                "stepped": [{"cycles": cycles, "why": why} for why, cycles in self.stepped.items()],
+                "kept_off": list(self.kept_off),
+            },
             "words": {"moved": self.words, "needed_by": list(self.words_needed_by)},
             "parameters": [
                 {"name": name, "value": plain_value(value)} for name, value in self.parameters.items()
@@ -504,6 +515,8 @@ class Result:
         """How sure the cycles are, and what the host took of them."""
         if self.timed and self.host_cycles:
             yield f"{self.host_cycles} of the cycles passed between the accesses of a host"
+        if said := skipped_text(self.cycles, self.jumped, self.idle, self.stepped):
+            yield said
         if self.timing:
             yield f"timing changed: {chosen_timing.as_text(self.timing, self.board)}"
         if self.assumed:

@@ -125,15 +125,31 @@ class CheckData(TypedDict):
     note: str
 
 
+class SteppedCycles(TypedDict):
+    """Cycles that were stepped one by one.
+
+    Attributes:
+        cycles: How many.
+        why: What kept them from being skipped; empty where time was not to be skipped.
+    """
+
+    cycles: Count
+    why: str
+
+
 class FastForward(TypedDict):
     """How much of the run was not stepped; the results are the same.
 
     Attributes:
         jumped: Cycles jumped over, as the model did the same again; part of the cycles.
+        idle: Cycles in which nothing could move, and that passed at once; part of the cycles.
+        stepped: All others but those in which a host was busy, by reason, most first.
         kept_off: What kept time from being jumped over, at least for a while.
     """
 
     jumped: Count
+    idle: Count
+    stepped: list[SteppedCycles]
     kept_off: list[str]
 
 

@@ -58,6 +58,8 @@ class Clock(NamedTuple):
     ]  # events raised by their number so far
     # halts, lost pushes, stuck packets, missing circuits, enabled and failed cores so far, and their ends
     alarms: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS, UNSAVED)]
+    # cycles so far in which nothing could move and that passed at once
+    idle: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS, UNSAVED)]
     host_free: Annotated[
         Ints, Column(DUE, 0, OUTSIDE, STAYS, SOON)
     ]  # the host's next access comes not before it

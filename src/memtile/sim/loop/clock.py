@@ -235,6 +235,7 @@ def skip(st: State, until: int) -> None:
     event_units.hold(st, until - 1)
     if st.active_units[0] > 0:
         event_units.skip(st, until - st.clock.now[0])
+    st.clock.idle[0] += until - st.clock.now[0]
     st.clock.now[0] = until
 
 

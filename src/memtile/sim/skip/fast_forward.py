@@ -24,6 +24,7 @@ from memtile.sim.skip.compared_columns import PooledSpans
 from memtile.sim.skip.kernel_replay import ReplayJump
 from memtile.sim.skip.probe_budget import SHARE
 from memtile.sim.skip.records import Arrays, KeptOff, Search
+from memtile.sim.skip.step_account import Observed, StepAccount
 
 _EVER = 1 << 62
 _LEAST = 256  # cycles of a run that is worth the arrays
@@ -42,6 +43,8 @@ _KEPT_OFF = {
 }
 _LOGIC = "the programmable logic sends or takes words"
 _PIECES = f"the array runs in pieces of fewer than {_LEAST} cycles, as between two looks of a host"
+_EACH = "each cycle is looked at"
+_FLIPPED = "bits of memory or registers were flipped"
 
 
 class FastForward:
@@ -63,6 +66,7 @@ class FastForward:
         self._touches = 0
         self._logic = False  # the programmable logic has streams
         self._in_pieces = 0  # cycles, at most, of runs too short to look for periods
+        self.why: tuple[str, ...] = ()  # the last run that began does not look for periods
 
     @property
     def jumped(self) -> int:
@@ -86,12 +90,12 @@ class FastForward:
         Short runs count only where they took as long together as a run that is not.
         """
         bits = 0 if self._work is None else int(self._search.obstacles[0])
-        found = [text for what, text in _KEPT_OFF.items() if bits >> what & 1]
-        found += [_LOGIC] * self._logic
+        found = [*_texts(bits), *[_LOGIC] * self._logic]
         return (*found, _PIECES) if self._in_pieces >= _LEAST else tuple(found)
 
     def begin(self, st: State, until: int) -> bool:
         """Get ready for a run; whether it is to look for periods."""
+        self.why = ()
         if not self.on:
             return False
         now, channels = at_hand(st).clock.now, at_hand(st).channels
@@ -101,9 +105,11 @@ class FastForward:
             return False  # streams are not where the switches say
         self._logic = bool(plain(st.logic).words.any())
         if self._logic:
+            self.why = (_LOGIC,)
             return False
         if (left := until - int(now[0])) < _LEAST:
             self._in_pieces += left
+            self.why = (_PIECES,)
             return False
         if self._work is None:
             self._lent = PooledSpans(st)
@@ -113,6 +119,19 @@ class FastForward:
             self._search.stepped_cost[0] = self.free
         calls.forget_periods(st, self._work)
         return True
+
+    @contextmanager
+    def observed(self) -> Iterator[Observed]:
+        """Context of a piece of a run, whose value says afterwards what was skipped, or why nothing was."""
+        search, seen = self._search, Observed()
+        before, cost, jumped = int(search.obstacles[0]), int(search.probing_cost[0]), self.jumped
+        search.obstacles[0] = 0
+        try:
+            yield seen
+        finally:
+            seen.jumped, seen.obstacles = self.jumped - jumped, _texts(int(search.obstacles[0]))
+            seen.probed = int(search.probing_cost[0]) != cost
+            search.obstacles[0] |= before
 
     def run(self, st: State, until: int, budget: int, cores: Cores) -> clock.Stop:
         """Advance to cycle ``until`` with the kernels, stepping ``budget`` cycles, about; why it stopped."""
@@ -133,6 +152,11 @@ class FastForward:
                 cores.serve()
                 if now[0] >= end:
                     return clock.Stop.LIMIT
+
+
+def _texts(obstacles: int) -> list[str]:
+    """What kept time from being skipped, by the bits of ``KeptOff``."""
+    return [text for what, text in _KEPT_OFF.items() if obstacles >> what & 1]
 
 
 _SLICE = 1 << 16  # cycles between looks at the outside world
@@ -164,12 +188,15 @@ class Skipper:
 
     Attributes:
         periods: how periods are skipped.
+        account: where the cycles went.
     """
 
     def __init__(self, cores: Cores, outside: Outside) -> None:
         self._cores, self._engine = cores, ref(outside)
         self.periods = FastForward()
+        self.account = StepAccount()
         self._probing = False
+        self._why: tuple[str, ...] = ()
 
     @property
     def jumped(self) -> int:
@@ -190,13 +217,29 @@ class Skipper:
             watched: somebody looks at the model after each cycle.
         """
         self._probing = not watched and _wanted.get() and self.periods.begin(st, until)
+        self._why = (
+            () if not self.periods.on or not _wanted.get() else (_EACH,) if watched else self.periods.why
+        )
 
     def run(self, st: State, until: int) -> clock.Stop:
         """Advance by a slice, to cycle ``until`` at most, with the kernels; why the clock stopped."""
         engine = self._engine()
         assert engine is not None  # it runs
+        now, idle = at_hand(st).clock.now, at_hand(st).clock.idle
+        began, idled = int(now[0]), int(idle[0])
         if self._probing and not engine.upsets.struck:
-            return self.periods.run(st, until, _SLICE, self._cores)
+            with self.periods.observed() as seen:
+                stop = self.periods.run(st, until, _SLICE, self._cores)
+            cycles = int(now[0]) - began - seen.jumped
+            self.account.add_probed(cycles, int(idle[0]) - idled, seen.obstacles, probed=seen.probed)
+            return stop
+        stop = self._step(st, until)
+        why = (_FLIPPED,) if self._probing else self._why
+        self.account.add(int(now[0]) - began, int(idle[0]) - idled, why)
+        return stop
+
+    def _step(self, st: State, until: int) -> clock.Stop:
+        """Advance by a slice, each cycle of it that is not idle."""
         until = min(until, int(st.clock.now[0]) + _SLICE)
         while (stop := compiled_model.run(st, until, settled=False)) is _KERNEL:
             self._cores.serve()

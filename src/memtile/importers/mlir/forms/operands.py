@@ -49,6 +49,12 @@ class OperationForm:
         """Its attributes in braces."""
         return Attributes(self.operation, attributes(self.operation))
 
+    @cached_property
+    def place(self) -> str:
+        """Where it stands: file, line, column and its name."""
+        tokens = self.operation.tokens
+        return f"{tokens.text.where(tokens.offset(self.operation.at))}, {self.operation.name}"
+
     @property
     def generic(self) -> bool:
         """Whether the operation is in generic form."""

@@ -8,16 +8,18 @@ values of ``aiex.npu.writebd``, stored off by one where the registers do.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from math import prod
 from typing import NamedTuple
 
-from memtile.arch.tiles import INTERFACE, WORD_BYTES, TileKind
+from memtile.arch.tiles import INTERFACE, TILE_KINDS, WORD_BYTES, TileKind, TileName
 from memtile.importers.mlir.forms.operands import OperationForm
 
 GRANULE_BITS = WORD_BYTES * 8
 INNER = 3
 """Dimensions of one run of a BD; the one outside of them is its iteration."""
 _REASON = "mlir_pattern"
+_KEPT = 4096  # BDs: sequences have the same ones again and again
 
 Fields = Mapping[str, int]
 """Attributes of ``aiex.npu.writebd``."""
@@ -198,6 +200,13 @@ def bd_words(form: OperationForm, kind: TileKind, given: Fields, cache: int) -> 
         InputFileError: fields that the verifier of ``aiex.npu.writebd`` refuses.
     """
     _verify(form, kind, given)
+    return list(_packed(kind.name, tuple(given.items()), cache))
+
+
+@lru_cache(maxsize=_KEPT)
+def _packed(tile: TileName, fields: tuple[tuple[str, int], ...], cache: int) -> tuple[int, ...]:
+    """The words of a BD with fields that fit."""
+    kind, given = TILE_KINDS[tile], dict(fields)
     offset, words = given.get("buffer_offset", 0), [0] * kind.bd_words
     raw = {field: given.get(name, 0) for name, field in _FIELDS.items()}
     raw["Base_Address"] = offset if kind.role == "memory" else offset // WORD_BYTES
@@ -213,7 +222,7 @@ def bd_words(form: OperationForm, kind: TileKind, given: Fields, cache: int) -> 
             bits = msb - lsb + 1
             words[word] |= (value & ((1 << bits) - 1)) << lsb
             value >>= bits
-    return words
+    return tuple(words)
 
 
 def _verify(form: OperationForm, kind: TileKind, given: Fields) -> None:

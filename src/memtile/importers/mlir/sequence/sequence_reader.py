@@ -134,8 +134,7 @@ Value = int | float | ArgumentView | SequenceTask | np.ndarray | MissingNumber
 
 def place_of(form: OperationForm) -> str:
     """Where an operation stands: file, line, column and its name."""
-    tokens = form.operation.tokens
-    return f"{tokens.text.where(tokens.offset(form.operation.at))}, {form.operation.name}"
+    return form.place
 
 
 class Reader:
