@@ -8,11 +8,11 @@ from dataclasses import replace
 from memtile.arch.timing import chosen_timing
 from memtile.check.bd_reuse import reuse_findings
 from memtile.check.check_result import CheckResult
-from memtile.check.checked_program import Subject, of_design
+from memtile.check.checked_program import Subject, of_design, twin
 from memtile.check.descriptor_rules import descriptor_findings, row_findings
 from memtile.check.host_rules import await_findings, bench_findings, token_findings
 from memtile.check.lock_rules import wait_findings
-from memtile.check.overflow import overflow_findings
+from memtile.check.overflow import may_overflow, overflow_findings
 from memtile.check.play import hangs
 from memtile.check.ring_turns import ring_findings
 from memtile.check.sharing import sharing_findings
@@ -26,7 +26,7 @@ from memtile.explain.findings import CONNECTIONS, OF_WAITS, Finding, Severity, S
 from memtile.explain.imbalance import Imbalance, with_imbalances
 from memtile.explain.lock_waits import lock_text
 from memtile.explain.lost_results import lost_findings
-from memtile.explain.oddities import ITSELF, UNSTARTED, comes_of_chains, instead_of_waits
+from memtile.explain.oddities import INSTEAD_OF_WAITS, comes_of_chains, instead_of_waits
 from memtile.explain.orders.proof import Proof
 from memtile.explain.packet_places import place_findings
 from memtile.importers.kernels.lock_balance import imbalances
@@ -96,16 +96,17 @@ def check(name: str, make: Callable[[], Subject]) -> CheckResult:
     except MemtileError as error:
         return CheckResult(name, tuple(refused(name, error)))
     findings = [finding for rule in RULES for finding in rule(subject)]
+    hurried = twin(subject, make) if may_overflow(subject) else None
     linked = [each for made in subject.made for each in link_findings(made)]
     if linked:
         found, proved = list(with_links(linked, findings)), None
     else:
         found, proved = _with_hangs(subject, findings, make)
-    odd = [each for each in found if each.code in (ITSELF, UNSTARTED)]
+    odd = [each for each in found if each.code in INSTEAD_OF_WAITS]
     if odd:
         found = [*instead_of_waits(odd, [each for each in found if each not in odd])]
-    if not any(each.severity is Severity.ERROR for each in found):
-        found += overflow_findings(subject, make)
+    if hurried is not None and not any(each.severity is Severity.ERROR for each in found):
+        found += overflow_findings(hurried)
     found += subject.conditions()
     return CheckResult(name, in_order(found), len(subject.log.tasks), tuple(subject.notes), proved)
 

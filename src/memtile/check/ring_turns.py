@@ -77,10 +77,17 @@ def ring_findings(subject: Subject) -> Iterator[Finding]:
 
 def _other_turns(subject: Subject) -> Iterator[Finding]:
     """Two descriptors that take turns, and whose iterations begin again after different numbers of runs."""
-    alone = [(task, task.bds[0]) for task in subject.log.tasks if len(task.bds) == 1]
-    for writer, writes in alone:
-        for reader, reads in alone:
-            if int(subject.engine.channels.direction[writer.ch]) != S2MM or not _take_turns(writes, reads):
+    direction = subject.engine.channels.direction
+    readers: dict[int, list[tuple[GivenTask, StaticBd]]] = {}
+    writers = list[tuple[GivenTask, StaticBd]]()
+    for task in subject.log.tasks:
+        if len(task.bds) == 1 and task.bds[0].descriptor.iteration.wrap > 1:
+            at = task.bds[0].descriptor.address
+            own = writers if direction[task.ch] == S2MM else readers.setdefault(at, [])
+            own.append((task, task.bds[0]))
+    for writer, writes in writers:
+        for reader, reads in readers.get(writes.descriptor.address, ()):
+            if not _take_turns(writes, reads):
                 continue
             one, other = writes.descriptor.iteration, reads.descriptor.iteration
             runs = min(_MOST_TURNS if task.endless else task.runs for task in (writer, reader))
@@ -89,11 +96,10 @@ def _other_turns(subject: Subject) -> Iterator[Finding]:
 
 
 def _take_turns(writes: StaticBd, reads: StaticBd) -> bool:
-    """Whether two descriptors hand each other the words at one address by two locks."""
+    """Whether two descriptors at one address hand each other its words by two locks."""
     steps = (writes.acquire, writes.release, reads.acquire, reads.release)
     room, data, taken, back = (None if step is None else step.lock for step in steps)
-    same = writes.descriptor.address == reads.descriptor.address
-    return same and None not in (room, data) and (room, data) == (back, taken)
+    return None not in (room, data) and (room, data) == (back, taken)
 
 
 def _wrapped(

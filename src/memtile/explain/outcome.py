@@ -256,7 +256,7 @@ def _wrong(
     if status is Status.FINISHED and not all(check.exact for check in checks):
         planned = PlannedWords.of(found.engine, BdChains(found.engine))
         yield from sure_lengths(WordBalance(planned, areas))
-        yield from wrong_words(checks, WordSources(planned, areas).text, WalkCulprits(planned))
+        yield from wrong_words(checks, WordSources(planned, areas), WalkCulprits(planned))
 
 
 _NEVER = ("MT0313", "MT0314")  # waits of a host that no work of the array ends

@@ -135,6 +135,12 @@ class Sides:
         """Whether a lock by which a reader gives a writer room has more of it than at the start."""
         return any(self._left_over(lock) > 0 for lock in self.room_locks(reader, writer))
 
+    def began_text(self, reader: RaceAccess, writer: RaceAccess) -> str:
+        """``lock 1 'full' begins with 1: ``, if that lets a reader go before there is data; else empty."""
+        number = min(self._given(writer) & self._taken(reader), default=-1)
+        began = int(self._began[number]) if number >= 0 else 0
+        return f"{self._lock(number)} begins with {began}: " if began else ""
+
     def data_fix(self, reader: RaceAccess, writer: RaceAccess) -> str:
         """A repair that orders a read after a write."""
         common = self._given(writer) & self._taken(reader)

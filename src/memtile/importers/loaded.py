@@ -28,6 +28,7 @@ from memtile.importers.idle_tasks import never_started
 from memtile.importers.instructions import instructions_of
 from memtile.importers.kernels.call_accounts import CallAccounts
 from memtile.importers.kernels.lock_balance import imbalances
+from memtile.importers.kernels.turn_balance import uneven_findings
 from memtile.importers.kernels.user_functions import CALLED
 from memtile.importers.link_sizes import link_findings, with_links
 from memtile.importers.mlir.configure import Configured
@@ -267,6 +268,7 @@ class Loaded:
         chained = {each.message: each for made in devices for rule in rules for each in rule(made)}
         if sequence is not None:
             chained |= {each.message: each for each in unstarted_findings(self.configured, sequence)}
+            chained |= {each.message: each for each in uneven_findings(self.configured, sequence)}
         moves = sequence.moves if sequence is not None else ()
         return Oddities((*of_chains, *moves), tuple(chained.values()))  # a device that is loaded again once
 

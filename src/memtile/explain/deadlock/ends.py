@@ -492,6 +492,12 @@ class ChainEnd:
         if self._token_is_stuck():
             does, fix = self._stuck_token()
             return self._made("MT0313", f"{name} waits for a token of {self._name}, which {does}", fix)
+        earlier = self.waits.hosts[host.number].earlier
+        if earlier:
+            taken = f"the wait at {' and the one at '.join(earlier[-2:])} took what its tasks have sent"
+            says = f"{name} waits for token {len(earlier) + 1} of {self._name}; {taken}"
+            fix = "Let one of these wait for another channel, or one more task ask for a token (issue_token)."
+            return self._made("MT0313", says, fix)
         says = f"{name} waits for a token of {self._name}; its tasks have ended, and too few of them sent one"
         return self._made("MT0313", says, "Let the task ask for a token (issue_token, token=True).")
 
