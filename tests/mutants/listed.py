@@ -11624,15 +11624,15 @@ MUTANTS = (
     Mutant(
         "a core may give a lock after the values that wait for it",
         "explain/deadlock/circles.py",
-        "        does, other = (\"puts\", \"get\") if need.via is Via.ROOM else (\"gets\", \"put\")",
-        "        does, other = (\"puts\", \"get\") if need.via is Via.WORDS else (\"gets\", \"put\")",
+        '        does, other = ("puts", "get") if need.via is Via.ROOM else ("gets", "put")',
+        '        does, other = ("puts", "get") if need.via is Via.WORDS else ("gets", "put")',
         "tests/faults/test_deadlock.py::test_a_core_at_its_cascade_waits_for_the_core_at_the_other_end",
     ),
     Mutant(
         "an object that is kept for the next turn has one repair alone",
         "importers/kernels/lock_balance.py",
-        "        if self.key.port != \"Consume\":\n            return made",
-        "        if self.key.port != \"Produce\":\n            return made",
+        '        if self.key.port != "Consume":\n            return made',
+        '        if self.key.port != "Produce":\n            return made',
         "tests/faults/test_imbalance.py::test_a_window_with_too_many_turns_is_told_both_repairs",
     ),
 )
