@@ -275,3 +275,27 @@ def test_a_core_that_adds_to_what_nobody_wrote() -> None:
 
     tile.run_kernel(kernel)
     assert first(array).fix.startswith("Let the core write them before it reads them, give the buffer data")
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_two_pairs_of_channels_that_count_by_one_lock_get_one_of_their_own(shared: bool) -> None:
+    array = Array("npu1", columns=1)
+    door, tile = array.interface_tile(0), array.memory_tile(0)
+    full = [tile.lock(0, f"full {n}") for n in (0, 1)]
+    for n in (0, 1):
+        array.connect(door.mm2s[n], tile.s2mm[n])
+        array.connect(tile.mm2s[n], door.s2mm[n])
+        box, free, data = tile.buffer(f"box {n}", 16), tile.lock(1, f"free {n}"), full[0 if shared else n]
+        tile.s2mm[n].start(tile.write(box).guarded(free.acquire(), data.release()), loop=True)
+        tile.mm2s[n].start(tile.read(box).guarded(data.acquire(), free.release()), loop=True)
+        door.s2mm[n].start(door.write(array.external(f"out {n}", np.zeros(32, np.int32))))
+
+    def sequence(host: Host) -> Iterator[HostAction]:
+        for n in (0, 1):
+            yield host.pause(200)
+            yield host.start(door.mm2s[n], door.read(array.external(f"in {n}", np.ones(32, np.int32))))
+
+    array.host(sequence)
+    found = [each.fix for each in array.run(check=True).findings if each.code == "MT0201"]
+    assert all("a lock of their own: lock 0 'full 0' of tile (0, 1) counts" in fix for fix in found)
+    assert bool(found) == shared

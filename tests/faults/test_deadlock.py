@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -511,6 +512,7 @@ def test_a_core_at_its_cascade_waits_for_the_core_at_the_other_end() -> None:
         "core (1, 3) (kernel 'gets_and_gives') waits for words of core (0, 3) (kernel 'waits_first')"
         in waits.message
     )
+    assert re.match(r"Let core \(1, 3\).* release lock 3 .* before it gets these values", waits.fix)
 
 
 def test_a_core_that_ends_at_once_is_named_and_not_the_channel_whose_words_it_did_not_take() -> None:

@@ -226,3 +226,11 @@ def test_the_wrong_end_of_a_fifo_is_named(tmp_path: Path, used: str) -> None:
     says = f"core (0, 2): @{name} is {does} at its {ends[other]} end, which is in tile (0, 0)"
     assert f"aie.objectfifo.{used.split()[0]}: {says}" in finding.message
     assert f"design.mlir:{line_of(text, used.replace(port, other))}:" in finding.sides[0].place
+
+
+def test_a_window_with_too_many_turns_is_told_both_repairs(tmp_path: Path) -> None:
+    acquire = "aie.objectfifo.acquire @in(Consume, 1)"
+    assert CALL.count(acquire) == 1
+    text = CALL.replace(acquire, acquire.replace("1)", "2)"))
+    found = [each.fix for each in of_check(tmp_path, text) if each.code == "MT0325"]
+    assert ["send 1 more, if turns share objects" in fix for fix in found] == [True]

@@ -12,6 +12,7 @@ from memtile.check.check import check
 from memtile.check.checked_program import of_mlir
 from memtile.explain.findings import Finding, Severity
 from memtile.importers.design import load, load_still
+from memtile.importers.mlir.token_packets import Text
 from support.pages.corpus_scores import CORPUS
 
 FINE = (CORPUS / "core-keeps-the-input-fine.mlir").read_text(encoding="utf-8")
@@ -300,3 +301,44 @@ def test_a_reader_that_gives_back_to_each_of_two_writers_is_fine(tmp_path: Path)
     """Three locks of a buffer are no pair, whatever they begin with."""
     text = (CORPUS / "gather-with-one-lock-pair-fine.mlir").read_text(encoding="utf-8")
     assert of_check(tmp_path, text) == []
+
+
+PART = """
+    ^w{n}:
+      aie.use_lock(%free, AcquireGreaterEqual, 1)
+      aie.dma_bd(%box : memref<48xi32>, {at}, 16)
+      aie.use_lock(%full, Release, 1)
+      aie.next_bd ^w{n}
+    ^s{n}:
+"""
+JOIN = """
+aie.device(npu2_1col) {{
+  %m = aie.tile(0, 1)
+  %box = aie.buffer(%m) {{sym_name = "box"}} : memref<48xi32>
+  %free = aie.lock(%m, 0) {{init = 3 : i32, sym_name = "free"}}
+  %full = aie.lock(%m, 1) {{init = 0 : i32, sym_name = "full"}}
+  aie.memtile_dma(%m) {{
+{parts}
+    %3 = aie.dma_start(MM2S, 0, ^r, ^end)
+  ^r:
+    aie.use_lock(%full, AcquireGreaterEqual, {takes})
+    aie.dma_bd(%box : memref<48xi32>, 0, 48)
+    aie.use_lock(%free, Release, {gives})
+    aie.next_bd ^r
+  ^end:
+    aie.end
+  }}
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("takes", "gives", "fix"),
+    [(2, 3, "MM2S 0 acquire 3 there"), (3, 2, "MM2S 0 release 3 there"), (3, 3, "")],
+)
+def test_a_channel_takes_and_gives_all_that_others_give_and_take(takes: int, gives: int, fix: str) -> None:
+    begin = "    %{n} = aie.dma_start(S2MM, {n}, ^w{n}, ^s{n})" + PART
+    parts = "".join(begin.format(n=n, at=16 * n) for n in range(3))
+    design = load_still(Text("d.mlir", JOIN.format(parts=parts, takes=takes, gives=gives)))
+    found = [each.fix for each in check("d", lambda: of_mlir(design)).findings if each.code == "MT0122"]
+    assert [fix in each for each in found] == [True] * bool(fix)

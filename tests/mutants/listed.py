@@ -11629,4 +11629,32 @@ MUTANTS = (
         "core.endless or all(each == 1 ",
         "tests/faults/test_turn_balance.py::test_loops_that_fit_have_no_finding",
     ),
+    Mutant(
+        "two pairs of channels count by one lock as they should",
+        "explain/race_sides.py",
+        "        if len(takers) < 2 or len(givers) < 2:",
+        "        if len(takers) < 9 or len(givers) < 2:",
+        "tests/data/test_race_repairs.py::test_two_pairs_of_channels_that_count_by_one_lock_get_one_of_their_own",
+    ),
+    Mutant(
+        "a channel takes a part of what the others give",
+        "importers/kernels/lock_discipline.py",
+        "        return sum(1 < act.many < whole[act.lock] for",
+        "        return sum(1 > act.many < whole[act.lock] for",
+        "tests/faults/test_lock_discipline.py::test_a_channel_takes_and_gives_all_that_others_give_and_take",
+    ),
+    Mutant(
+        "a core may give a lock after the values that wait for it",
+        "explain/deadlock/circles.py",
+        '        does, other = ("puts", "get") if need.via is Via.ROOM else ("gets", "put")',
+        '        does, other = ("puts", "get") if need.via is Via.WORDS else ("gets", "put")',
+        "tests/faults/test_deadlock.py::test_a_core_at_its_cascade_waits_for_the_core_at_the_other_end",
+    ),
+    Mutant(
+        "an object that is kept for the next turn has one repair alone",
+        "importers/kernels/lock_balance.py",
+        '        if self.key.port != "Consume":\n            return made',
+        '        if self.key.port != "Produce":\n            return made',
+        "tests/faults/test_imbalance.py::test_a_window_with_too_many_turns_is_told_both_repairs",
+    ),
 )

@@ -163,7 +163,16 @@ class Sides:
                 turn = f"release {lock} only after its write"
                 return f"Let {self.text(writer)} {turn}, and write the buffer that is free then."
             return f"Let {self.text(writer)} release {lock} only after its write, once for each buffer."
-        return self._same_order(lock)
+        return self._own_lock(number, writer, reader) or self._same_order(lock)
+
+    def _own_lock(self, lock: int, writer: RaceAccess, reader: RaceAccess) -> str:
+        """A repair of two pairs of channels that count their buffers by one lock; else empty."""
+        takers, givers = (self._steps[n].get(lock, {}) for n in (0, 1))
+        if len(takers) < 2 or len(givers) < 2:
+            return ""
+        all_of_them = _listed([called(self._engine, ch) for ch in givers])
+        own = f"Give {self.text(writer)} and {self.text(reader)} a lock of their own"
+        return f"{own}: {self._lock(lock)} counts the buffers of {all_of_them} together."
 
     def room_fix(self, reader: RaceAccess, writer: RaceAccess) -> str:
         """A repair that orders a write after a read."""

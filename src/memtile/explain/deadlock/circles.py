@@ -160,7 +160,7 @@ def _kind(knot: Knot, waits: EngineWaits, words: Sentences) -> tuple[str, str]:
             return "MT0302", ""
     fix = _not_exactly(knot, waits, words) or _of_host(knot, words) or _of_packets(knot, waits, words)
     fix = fix or _behind(knot, waits, words) or more_room(knot, waits, words)
-    fix = fix or _first_step(knot, waits, words)
+    fix = fix or _of_links(knot, words) or _first_step(knot, waits, words)
     return "MT0301" if knot.is_circle else "MT0321", fix
 
 
@@ -322,6 +322,19 @@ def _of_packets(knot: Knot, waits: EngineWaits, words: Sentences) -> str:
             if wanted >= 0 and waits.control.sets(giver.number, lock.number, waits.chains):
                 packet = f"send the control packet that sets {words.name(lock)}"
                 return f"Let {words.name(giver)} {packet} before it waits for {words.lock(wanted)}."
+    return ""
+
+
+def _of_links(knot: Knot, words: Sentences) -> str:
+    """The lock that a core gives only after values which the other core moves after its wait for it."""
+    for party, need in knot.needs():
+        if {party.kind, need.of.kind} != {PartyKind.CORE} or need.via not in (Via.ROOM, Via.WORDS):
+            continue
+        does, other = ("puts", "get") if need.via is Via.ROOM else ("gets", "put")
+        for lock in (each.of for each in knot.after[need.of] if each.of.kind is PartyKind.LOCK):
+            if party in knot.givers(lock):
+                early = f"Let {words.name(party)} release {words.name(lock)} before it {does} these values"
+                return f"{early}, or let {words.name(need.of)} {other} them before it waits for it."
     return ""
 
 

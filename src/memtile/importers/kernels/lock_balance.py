@@ -120,8 +120,18 @@ class _OfFifo:
             says = (
                 f"is acquired by {most} and released by {releases[0].many} in {where}: {objects} stays held"
             )
-            return self._made(acquires[0], says, certain=False)
+            made = self._made(acquires[0], says, certain=False)
+            return self._window(made, most - (releases[0].many or 0))
         return self._made(at, f"is released in {where}, and {objects} of it stays held{way}", certain=False)
+
+    def _window(self, made: Imbalance, kept: int) -> Imbalance:
+        """A fact with what to do where turns are meant to share objects, of which the end then lacks some."""
+        if self.key.port != "Consume":
+            return made
+        window = (
+            f"Or let it make fewer turns, or send {kept} more, if turns share objects (a sliding window)."
+        )
+        return replace(made, finding=replace(made.finding, fix=f"{made.finding.fix} {window}"))
 
     def _too_many(self, acquires: Sequence[Step]) -> Iterator[Imbalance]:
         deep = len(self.end.buffers)

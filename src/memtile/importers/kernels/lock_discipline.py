@@ -244,6 +244,7 @@ class Discipline:
             change.what == "gone",
             change.what == "lock" and self._is_meant_elsewhere(user.turns[number].acts[change.at]),
             self._kinds_of_counts(users, acts),
+            self._parts(acts),
             _period(acts),
             ("lock", "units", "new", "gone").index(change.what),
             change.at if change.act.acquires else -change.at,
@@ -285,6 +286,11 @@ class Discipline:
         """How many acts are about more units than the locks of their pair begin with."""
         whole = {lock: self.initial[lock] + self.initial[other] for lock, other in self.pairs.items()}
         return sum(act.many > whole[act.lock] > 0 for act in acts if act.lock in whole)
+
+    def _parts(self, acts: Sequence[Act]) -> int:
+        """How many acts are about several units of a pair and not about all of them."""
+        whole = {lock: self.initial[lock] + self.initial[other] for lock, other in self.pairs.items()}
+        return sum(1 < act.many < whole[act.lock] for act in acts if act.lock in whole)
 
     def _kinds_of_counts(self, users: Sequence[LockUser], acts: Sequence[Act]) -> int:
         """How many different counts the users of the pairs have that a turn is about."""
