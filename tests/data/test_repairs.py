@@ -535,6 +535,21 @@ def test_a_design_in_python_is_repaired_in_its_source(name: str, value: str, kin
     assert (repair["kind"], repair["compared"], repair["changes"][0]["new"]) == (kind, True, FINE[name])
 
 
+def test_zeros_of_a_source_and_what_is_listed_are_exchanged() -> None:
+    source = (
+        "tile.read(a, pad(view((4, 4)), ((1, 1), (0, 2))))\nparts = [rows[1], rows[0]]\nc.start(x.a, x.b)"
+    )
+    changes = {each.says: each.changes for each in python_candidates(source, "d.py", ())}
+    text = Text("d.py", source)
+    for says, becomes in (
+        ("line 1, pad: (2, 0) instead of (0, 2)", "((1, 1), (2, 0))"),
+        ("line 1, pad: (1, 1) instead of (0, 2)", "((1, 1), (1, 1))"),
+        ("line 2: exchange rows[1] and rows[0]", "[rows[0], rows[1]]"),
+        ("line 3: exchange x.a and x.b", "start(x.b, x.a)"),
+    ):
+        assert becomes in applied(text, changes[says])
+
+
 LOUD = """from memtile import MemoryTile
 
 def design():

@@ -10434,6 +10434,20 @@ MUTANTS = (
         "tests/data/test_mismatch.py::test_words_of_which_nobody_knows_who_makes_them_come_of_another_error",
     ),
     Mutant(
+        "zeros of a source stay on one side",
+        "importers/python/candidates.py",
+        "for first in dict.fromkeys((after, both // 2)):",
+        "for first in (after,):",
+        "tests/data/test_repairs.py::test_zeros_of_a_source_and_what_is_listed_are_exchanged",
+    ),
+    Mutant(
+        "what is started is exchanged in no source",
+        "importers/python/candidates.py",
+        'and _name(node.func) == "start" else []',
+        'and _name(node.func) == "" else []',
+        "tests/data/test_repairs.py::test_zeros_of_a_source_and_what_is_listed_are_exchanged",
+    ),
+    Mutant(
         "blocks in another order are taken for blocks that come again",
         "explain/mismatch_causes.py",
         "        return  # nothing comes again",
