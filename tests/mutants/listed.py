@@ -5620,6 +5620,13 @@ MUTANTS = (
         "tests/timing/test_limit.py::test_a_host_with_less_to_do_is_tried_with_twice_as_much_where_queues_overflow",
     ),
     Mutant(
+        "waits of a host before half of the run cost nothing",
+        "explore/relaxed.py",
+        "return bool(len(started) and started.max() - started.min()",
+        "return bool(not len(started) and started.max() - started.min()",
+        "tests/timing/test_limit.py::test_the_planted_limit_is_named_with_its_gain[host_waits_early]",
+    ),
+    Mutant(
         "zeros of a padding are words like others",
         "explore/limit_estimates.py",
         "zeros < _PADDED * words",
