@@ -209,7 +209,7 @@ def host_waits(slow: bool) -> Made:
 
 def host_waits_early(slow: bool) -> Made:
     """The same, with all started before half of the run."""
-    return _two_tiles(1500, 4500, slow=slow)
+    return _two_tiles(1500, 1900, slow=slow)
 
 
 def _two_tiles(*sizes: int, slow: bool) -> Made:
