@@ -14,10 +14,15 @@ PAGES := .cache/pages
 USED := $(wildcard examples/*.py) docs/pictures.py docs/rooms.py $(PAGES)
 FENCE := $(wildcard src/memtile/*.py src/memtile/kernels/*.py) $(addsuffix /__init__.py,$(addprefix src/memtile/,bd access testing))
 
-# Tests of the engine: they run in the interpreter and with bounds checks too. The C++ of the AIE API runs without it.
-ENGINE := tests/timing tests/data tests/silicon/test_ground_truth.py --ignore-glob='*/data/test_aie_api_*'
+# Tests of the engine: they run in the interpreter and with bounds checks too. What C++ and functions of a library compute,
+# and how graphs are read and planned, is the same there.
+ENGINE := tests/timing tests/data tests/silicon/test_ground_truth.py \
+    $(patsubst %,--ignore-glob='*/data/test_%_*',aie_api adf cpp graph library)
 
-.PHONY: setup demo check test properties interpreted bounds mutants corpus oldest bench lint docs site lock clean
+# What has a target of its own: rules of the source (lint), and pages.
+ELSEWHERE := --ignore tests/house --ignore tests/pages
+
+.PHONY: setup demo check test properties pages interpreted bounds mutants corpus oldest bench lint docs site lock clean
 
 setup: $(SETUP)
 
@@ -33,13 +38,20 @@ demo: $(SETUP)
 	$(BIN)/memtile run examples/halo_tiling.py
 
 check: $(SETUP)
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow and not interpreter"
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow and not chance and not interpreter" \
+	    $(ELSEWHERE)
 
 test: $(SETUP)
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not interpreter" --ignore tests/properties
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not chance and not interpreter" $(ELSEWHERE) \
+	    --ignore tests/properties
 
 properties: $(SETUP)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not interpreter" tests/properties
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m chance tests/faults tests/clients
+
+# Are the pages true and whole? What they show is run, what is made from code is the present one, the site is built.
+pages: $(SETUP)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal tests/pages
 
 interpreted: $(SETUP)
 	MEMTILE_JIT=0 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ENGINE)
@@ -80,6 +92,7 @@ lint: $(SETUP)
 	PYTHONPATH=tests $(BIN)/python tests/support/pages/page_code.py $(PAGES) README.md docs/*.md
 	$(BIN)/mypy $(USED)
 	$(BIN)/pyright --warnings --pythonpath $(BIN)/python $(USED) $(FENCE)
+	$(BIN)/python -m pytest tests/house
 
 docs: $(SETUP)
 	$(BIN)/python docs/pictures.py

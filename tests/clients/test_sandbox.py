@@ -120,21 +120,23 @@ def test_a_text_in_mlir_reaches_nothing_outside_either(mine: Rig) -> None:
         "aie.runtime_sequence(%h: memref<64xi32>) { } } }"
     )
     mine.write("hostile.mlir", text)
-    for file in ("hostile.mlir", "link.mlir"):
-        for command in (("run",), ("check",), ("run", "--kernels", str(mine.outside / "secret.txt"))):
-            done = mine.run(*command, "--sandbox", file)
-            assert "root:" not in done.stdout + done.stderr
-            assert mine.user or "Traceback" not in done.stderr  # the Python of others may be older
-    assert (
-        "link.mlir: the file cannot be read: Permission denied" in mine.run("run", "--sandbox", file).stderr
-    )
+    secret = str(mine.outside / "secret.txt")
+    for file, command in (
+        ("hostile.mlir", ("check",)),
+        ("hostile.mlir", ("run", "--kernels", secret)),
+        ("link.mlir", ("check",)),
+        ("link.mlir", ("run",)),
+    ):
+        done = mine.run(*command, "--sandbox", file)
+        assert "root:" not in done.stdout + done.stderr
+        assert mine.user or "Traceback" not in done.stderr  # the Python of others may be older
+    assert "link.mlir: the file cannot be read: Permission denied" in done.stderr
     mine.run("survey", "--sandbox", ".")
     assert not (mine.outside / "pwned").exists()
 
 
 CASES = {
-    "good": (("run", "design.py"), 0),
-    "settings": (("run", "--set", "words=16", "design.py"), 0),
+    "good": (("run", "--set", "words=16", "design.py"), 0),
     "race check": (("run", "--check", "--json", "design.py"), 0),
     "mismatch": (("run", "--json", "wrong.py"), 1),
     "no file": (("run", "--json", "missing.py"), 2),

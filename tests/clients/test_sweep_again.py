@@ -101,7 +101,7 @@ def test_variants_of_timing_are_one_design(tmp_path: Path, monkeypatch: pytest.M
     assert swept(tmp_path) == (rows, 12)
 
 
-@pytest.mark.slow
+@pytest.mark.chance
 @pytest.mark.compiled("200 variants of a GEMM, twice")
 def test_variants_by_chance_come_out_as_if_each_were_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     chance = random.Random(18)

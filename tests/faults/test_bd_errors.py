@@ -436,7 +436,7 @@ def test_all_problems_come_at_once_in_order() -> None:
 
 
 # No JSON value anywhere in a case may do anything but encode or be refused.
-@pytest.mark.slow
+@pytest.mark.chance
 @settings(max_examples=200)
 @given(data=st.data())
 def test_no_json_is_unforeseen(data: st.DataObject) -> None:

@@ -277,7 +277,7 @@ def test_the_codes_are_in_the_help_and_on_the_page() -> None:
         assert f"\n  | {int(code)} | " in page
 
 
-@pytest.mark.slow
+@pytest.mark.chance
 def test_interruptions_at_random_moments() -> None:
     """A sample; all of them by ``PYTHONPATH=tests python tests/support/commands/interruptions.py``."""
     ends = list(campaign(4, 7, ["run", "sweep"]))

@@ -47,7 +47,7 @@ def refusal(members: Members, tmp_path: Path) -> str:
     return text.removeprefix(f"{path}: ")
 
 
-@pytest.mark.slow
+@pytest.mark.chance
 def test_mutated_arrays_are_refused_or_run(bases: list[Path]) -> None:
     """In a process of their own: compiled code would end this one."""
     with tempfile.TemporaryDirectory() as folder:

@@ -52,6 +52,7 @@ def refusal(path: Path) -> str:
     return text.removeprefix(str(path))
 
 
+@pytest.mark.chance
 def test_mutated_logs_are_refused_or_shown(log: Path, tmp_path: Path) -> None:
     found = []
     for number in range(MANY):

@@ -51,7 +51,7 @@ def test_what_is_written_for_a_number_in_a_body_is_refused_or_read(number: str) 
     assert ended(0, lambda: run(text)).kind in ("result", "error")
 
 
-@pytest.mark.slow
+@pytest.mark.chance
 def test_no_text_becomes_code() -> None:
     found = [ended(n, made(n)) for n in range(0, MANY * STEP, STEP)]
     assert [each.text for each in found if each.kind in BAD] == [], table(found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import resource
 import signal
 import stat
@@ -366,6 +367,10 @@ def mode_of(call: ast.Call, first: int) -> str | None:
 
 MODULES_THAT_OPEN = {"io", "os", "gzip", "bz2", "zipfile"}
 FLAGS = ("O_WRONLY", "O_RDWR", "O_CREAT")
+MAY_WRITE = re.compile(
+    rf"open\(|ZipFile|TarFile|memmap|\.replace\(|save|\.dump\(|{'|'.join(sorted(WRITERS))}"
+)
+"""What a text must have for a module to write: most of them need not be parsed."""
 SAVES = {("np", "save"): 0, ("np", "savez"): 0, ("np", "savez_compressed"): 0, ("json", "dump"): 1}
 
 
@@ -439,6 +444,7 @@ def _is_mode(text: str) -> bool:
 )
 def test_other_ways_to_write_are_found(text: str) -> None:
     assert len(list(writes(text))) == 1
+    assert MAY_WRITE.search(text)
 
 
 @pytest.mark.parametrize(
@@ -466,7 +472,8 @@ def test_files_are_written_by_one_module_alone() -> None:
     found = {
         f"{path.relative_to(SOURCE)}: {what}"
         for path in SOURCE.rglob("*.py")
-        for what in writes(path.read_text("utf-8"))
+        if MAY_WRITE.search(text := path.read_text("utf-8"))
+        for what in writes(text)
     }
     assert sorted(found - set(EXCEPTIONS)) == []
     assert sorted(set(EXCEPTIONS) - found) == []
@@ -533,6 +540,7 @@ def test_each_command_that_writes_has_a_case() -> None:
     assert sorted(tried - of_files - {"serve memory"}) == []
 
 
+@pytest.mark.chance
 @pytest.mark.parametrize("fault", ["disk full in the middle of a write", "input/output error"])
 def test_faults_of_files_leave_the_old_file_or_the_new_one(fault: str) -> None:
     found = campaign(8, ["run, the other forms", "lower to html", "host-source"], [fault])

@@ -67,6 +67,7 @@ def operations(draw: st.DrawFn) -> Operation:
 PROGRAMS = st.lists(operations(), min_size=1, max_size=40)
 
 
+@pytest.mark.chance
 @settings(max_examples=40)
 @given(PROGRAMS)
 def test_random_programs_run_or_are_refused(program: list[Operation]) -> None:
@@ -79,7 +80,7 @@ def test_random_programs_run_or_are_refused(program: list[Operation]) -> None:
     assert not refused or array.engine.now == 0
 
 
-@pytest.mark.slow
+@pytest.mark.chance
 @settings(max_examples=80)
 @given(PROGRAMS)
 def test_random_programs_without_external_memory_end(program: list[Operation]) -> None:

@@ -238,7 +238,7 @@ def test_a_client_that_vanishes_or_never_listens_holds_nobody_up(server: Server,
     assert client.read32(MEMORY + 16) == 9
 
 
-@pytest.mark.slow
+@pytest.mark.chance
 def test_random_lines_do_what_they_say_and_no_more(server: Server, client: Client) -> None:
     fuzz(client, 5000, seed=1)
     before = server.memory_kb()

@@ -4366,7 +4366,7 @@ MUTANTS = (
         "arch/members.py",
         "if not isinstance(declared, Declared):",
         "if False:",
-        "tests/faults/test_members.py::test_a_member_without_one_of_its_properties_cannot_be_declared"
+        "tests/house/test_members.py::test_a_member_without_one_of_its_properties_cannot_be_declared"
         "[Cause-NEW = 14]",
     ),
     Mutant(

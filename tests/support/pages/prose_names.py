@@ -7,6 +7,7 @@ class the source says whether it has the rest. Names from elsewhere begin with o
 from __future__ import annotations
 
 import ast
+import os
 import re
 from collections.abc import Iterator
 from functools import cached_property
@@ -73,6 +74,15 @@ class Source:
         return ".".join(parts).removesuffix(".__init__")
 
     @cached_property
+    def _files(self) -> list[str]:
+        """All files in Python beside the package, but for those of hidden folders, as of environments."""
+        found = list[str]()
+        for place, folders, names in os.walk(self._folder.parents[1]):
+            folders[:] = [name for name in folders if not name.startswith(".")]
+            found += [f"{place}/{name}" for name in names if name.endswith(".py")]
+        return found
+
+    @cached_property
     def _modules(self) -> dict[str, set[str]]:
         """What each module has, submodules included."""
         found = {name: _members(tree) for name, tree in self._trees.items()}
@@ -119,8 +129,7 @@ class Source:
         if name.startswith(OUTSIDE) or _FILE.fullmatch(name):
             return True
         if re.fullmatch(r"[\w/]+\.py", name):
-            root = self._folder.parents[1]
-            return any(path.as_posix().endswith(f"/{name}") for path in root.rglob(Path(name).name))
+            return any(path.endswith(f"/{name}") for path in self._files)
         if _DOTTED.fullmatch(name):
             return self._has(name, near)
         return not is_role or name in near or name in self._classes or find_spec(name) is not None
