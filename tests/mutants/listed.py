@@ -10380,8 +10380,8 @@ MUTANTS = (
     Mutant(
         "words that nobody has written are rounded",
         "explain/wrong_words.py",
-        "[NUMBERS] * unwritten",
-        "[NUMBERS] * explained",
+        "(unwritten and each.code == NUMBERS)",
+        "(explained and each.code == NUMBERS)",
         "tests/data/test_mismatch.py::test_words_that_nobody_has_written_are_not_rounded",
     ),
     Mutant(
@@ -10453,6 +10453,13 @@ MUTANTS = (
         'and _name(node.func) == "start" else []',
         'and _name(node.func) == "" else []',
         "tests/data/test_repairs.py::test_zeros_of_a_source_and_what_is_listed_are_exchanged",
+    ),
+    Mutant(
+        "who reads beyond a memory races with its owner",
+        "explain/oddities.py",
+        "_OF_WALKS = (BREAKS_SHARING, BESIDE_ROWS, BEYOND)",
+        "_OF_WALKS = (BREAKS_SHARING, BESIDE_ROWS)",
+        "tests/faults/test_odd_moves.py::test_a_channel_that_reads_beyond_its_memory_has_no_races_beside_wrong_words",
     ),
     Mutant(
         "blocks in another order are taken for blocks that come again",
