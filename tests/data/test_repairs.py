@@ -251,6 +251,8 @@ aie.objectfifo @a(%shim dimensionsToStream [<size = 4, stride = 2>, <size = 2, s
 aie.runtime_sequence(%x: memref<64xi32>, %y: memref<64xi32>) {
 aiex.npu.dma_memcpy_nd(%y[0, 0, 0, 0][1, 1, 4, 16][0, 0, 4, 1]) {id = 0 : i64, metadata = @a} : memref<64xi32>
 aiex.npu.dma_memcpy_nd(%x[0, 0, 0, 0][1, 1, 1, 64][0, 0, 0, 1]) {id = 1 : i64, metadata = @b} : memref<64xi32>
+aiex.npu.rtp_write(@gain, 0, 100)
+aiex.npu.rtp_write(@gain, 1, 7)
 } } }"""
 
 
@@ -258,6 +260,7 @@ aiex.npu.dma_memcpy_nd(%x[0, 0, 0, 0][1, 1, 1, 64][0, 0, 0, 1]) {id = 1 : i64, m
     ("says", "line", "becomes"),
     [
         ("lines 5 and 6: exchange %y and %x, which @a and @b move", 6, "(%y[0, 0, 0, 0]"),
+        ("lines 7 and 8: exchange the values 100 and 7", 8, "(@gain, 1, 100)"),
         ("line 5: exchange dimensions 2 and 3 of its 4", 5, "[1, 1, 16, 4][0, 0, 1, 4]"),
         (
             "line 2: exchange dimensions 0 and 1 of its 2",

@@ -5603,7 +5603,7 @@ MUTANTS = (
         "explore/limit_estimates.py",
         "use.spent.get(Cause.MOVING, 0) for use in result.channels if use.name in ends",
         "use.words * 2 for use in result.channels if use.name in ends",
-        "tests/timing/test_planted_bottlenecks.py::test_one_channel_for_four_receivers_is_compared_with_four_channels",
+        "tests/timing/test_planted_bottlenecks.py::test_one_channel_for_receivers_is_compared_with_one_for_each",
     ),
     Mutant(
         "a host that overflows queues is tried once",
@@ -10462,6 +10462,20 @@ MUTANTS = (
         "tests/faults/test_odd_moves.py::test_a_channel_that_reads_beyond_its_memory_has_no_races_beside_wrong_words",
     ),
     Mutant(
+        "values of runtime parameters are exchanged in one of them alone",
+        "importers/mlir/repairs/exchanges.py",
+        "*design.with_number(other, second[0][1], first[0][2]),",
+        "",
+        "tests/data/test_repairs.py::test_two_of_a_kind_are_exchanged",
+    ),
+    Mutant(
+        "words of one receiver go over two channels",
+        "explore/limit_estimates.py",
+        "    if cycles > (1 - LEAST) * result.cycles:\n",
+        "    if limited.cycles is not None and cycles >= limited.cycles:\n",
+        "tests/timing/test_planted_bottlenecks.py::test_one_channel_for_receivers_is_compared_with_one_for_each",
+    ),
+    Mutant(
         "blocks in another order are taken for blocks that come again",
         "explain/mismatch_causes.py",
         "        return  # nothing comes again",
@@ -10508,7 +10522,7 @@ MUTANTS = (
         "explore/relaxed.py",
         "without_zeros(result, seen.engine, one_for_all(result, seen.engine, limited))",
         "without_zeros(result, seen.engine, limited)",
-        "tests/timing/test_planted_bottlenecks.py::test_one_channel_for_four_receivers_is_compared_with_four_channels",
+        "tests/timing/test_planted_bottlenecks.py::test_one_channel_for_receivers_is_compared_with_one_for_each",
     ),
     Mutant(
         "buffers of one name in two tiles have the same writers",
