@@ -325,6 +325,11 @@ def test_an_input_of_the_other_byte_order_is_named_by_a_run_with_its_bytes_swapp
     assert np.array_equal(given, data.byteswap())
 
 
+def test_a_number_of_a_move_is_called_what_it_is() -> None:
+    said = {each.says.partition(": ")[2] for each in candidates(Text("d.mlir", HOSTED), ())}
+    assert {"stride 8 instead of 4", "offset 4 instead of 0"} <= said
+
+
 def test_words_without_a_reason_get_that_of_the_change_that_makes_them_right() -> None:
     change = Change("d.mlir", 5, 30, "%y", "%x")
     tried = search(

@@ -10476,6 +10476,13 @@ MUTANTS = (
         "tests/timing/test_planted_bottlenecks.py::test_one_channel_for_receivers_is_compared_with_one_for_each",
     ),
     Mutant(
+        "a number of a move has no name",
+        "importers/mlir/repairs/numbers.py",
+        "part = part_of(operation, role)",
+        'part = ""',
+        "tests/data/test_repairs.py::test_a_number_of_a_move_is_called_what_it_is",
+    ),
+    Mutant(
         "blocks in another order are taken for blocks that come again",
         "explain/mismatch_causes.py",
         "        return  # nothing comes again",
