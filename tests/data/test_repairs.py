@@ -485,7 +485,7 @@ def test_what_is_sent_again_is_sent_once_more_before_twice_as_often() -> None:
         "memref<16xi32>\n"
     )
     made = [each.says.rpartition(": ")[2] for each in candidates(Text("d.mlir", text), ())]
-    assert made.index("6 instead of 5") < made.index("10 instead of 5")
+    assert made.index("size 6 instead of 5") < made.index("size 10 instead of 5")
 
 
 def test_two_flows_of_one_id_are_the_last_that_is_meant() -> None:

@@ -281,12 +281,13 @@ FACTOR = """module {
 def test_a_core_that_leaves_objects_and_waits_for_others_is_named_with_them(tmp_path: Path) -> None:
     """Of sixteen objects it takes two for each factor, and waits for a fifth, which nobody sends."""
     assert of_check(tmp_path, FACTOR) == of_run(tmp_path, FACTOR) == []
-    text = changed("%turns = arith.constant 4", "%turns = arith.constant 2", of=FACTOR)
+    two = "%two = arith.constant 2 : index\n      %turns = arith.addi %c0, %two"  # which no text counts
+    text = changed("%turns = arith.constant 4", two, of=FACTOR)
     for found, code in ((of_check(tmp_path, text), "MT0108"), (of_run(tmp_path, text), "MT0304")):
         (finding,) = found
         assert finding.code == code
         assert re.match(
-            r"core \(0, 2\) leaves \d full objects? of @in and waits in line 13 for a full ", finding.message
+            r"core \(0, 2\) leaves \d full objects? of @in and waits in line 14 for a full ", finding.message
         )
         assert finding.message.endswith(", from which its words come, has sent all that it was asked for.")
         assert (

@@ -102,6 +102,12 @@ def test_the_stride_of_one_of_several_moves() -> None:
     assert found.sides[0].place == "a.mlir:3:1"
 
 
+def test_a_move_as_long_as_its_array_lies_in_it() -> None:
+    assert said(runs(20, elements=16, loose=True)) == [("MT0123", "Give it offset 0.")]
+    written_too = [replace(each, writes=True) for each in runs(0, elements=16, loose=True)]
+    assert said([*runs(20, elements=16, loose=True), *written_too]) == []
+
+
 def test_a_move_that_ends_beyond_its_memory() -> None:
     assert said(runs(4, size=64)) == [("MT0123", "Give it offset 0.")]
     assert said([replace(ROWS, sizes=(8, 8), strides=(12, 1))]) == [("MT0123", "Give it stride 8.")]
@@ -296,6 +302,15 @@ def test_where_nobody_else_uses_either_buffer_both_are_named() -> None:
         "lock 1 'full' of tile (0, 1), reads buffer 'a', which nobody has written."
     )
     assert first.fix == "Let both use the same buffer; one of these two has the wrong one."
+
+
+def test_wrong_words_of_a_known_cause_are_a_note() -> None:
+    (words,) = (each for each in run(written(x=4)) if each.code.startswith("MT04"))
+    assert words.severity is Severity.NOTE
+    pair = run(written(buffer="c"))[0]
+    traced = replace(words, severity=Severity.ERROR, sides=(pair.sides[0], *words.sides))
+    assert Oddities().causes_first((pair, traced))[1].severity is Severity.NOTE
+    assert Oddities().causes_first((replace(pair, sides=pair.sides[:1]), traced))[1] is traced
 
 
 def test_a_length_that_does_not_divide_what_is_sent_is_named() -> None:

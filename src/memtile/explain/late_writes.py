@@ -72,13 +72,18 @@ class LateWrites:
                 yield self._finding(engine, ch, wrote_on=_moved(engine, ch) != before)
 
     def added_to(self, result: Result, engine: Engine) -> Result:
-        """The result of the run with it first; that its channels have no task left only follows."""
+        """The result of the run with it first; that its channels have no task left only follows.
+
+        Once they have ended, all that was asked for is there: others that wait for more words are at rest.
+        """
         found = tuple(self.findings(engine))
         late = {side.who for each in found for side in each.sides}
+        over = bool(found) and bool((engine.channels.phase[list(self.words)] == Phase.IDLE).all())
         others = (
             each
             for each in result.findings
-            if each.code != _LEFT or late.isdisjoint(side.who.partition(" (")[0] for side in each.sides)
+            if each.code != _LEFT
+            or not (over or not late.isdisjoint(side.who.partition(" (")[0] for side in each.sides))
         )
         return replace(result, findings=(*found, *others))
 

@@ -22,6 +22,8 @@ from memtile.sim.loop.engine import Engine
 
 _NOWHERE = "has a task, and its stream leads nowhere"
 _UNFED = "has a task, and no stream leads to it"
+LOOSE = (_NOWHERE, _UNFED)
+"""What the first channel of a pair has and lacks."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,10 @@
 """What descriptors and host transfers touch of their memory, as a text says it, and which of them is off.
 
-Three rules, on the text alone. What begins in a buffer or an array and ends beyond it is seldom meant. Where
-descriptors share a memory so that each element is touched once, but for one of them, and one other offset or
-stride of that one would make it true of all, that offset or stride is off. A stride that is almost one of
-whole rows of an array, and of no part of them, misses the rows.
+Three rules, on the text alone. What begins in a buffer or an array and ends beyond it is seldom meant, nor is
+what has as many elements as an array and lies behind it. Where descriptors share a memory so that each
+element is touched once, but for one of them, and one other offset or stride of that one would make it true of
+all, that offset or stride is off. A stride that is almost one of whole rows of an array, and of no part of
+them, misses the rows.
 """
 
 from __future__ import annotations
@@ -122,8 +123,23 @@ def move_findings(moves: Sequence[Move]) -> Iterator[Finding]:
     found: dict[tuple[Hashable, bool], list[Move]] = {}
     for move in moves:
         found.setdefault((move.key, move.writes), []).append(move)
+    both = {key for key, writes in found if (key, not writes) in found}
     for group in found.values():
-        yield from _of_memory(group)
+        outside = _outside(group) if group[0].key not in both else None
+        if outside is not None:
+            yield _shared(*outside, group[:1])
+        else:
+            yield from _of_memory(group)
+
+
+def _outside(group: Sequence[Move]) -> tuple[Move, Change] | None:
+    """The only move of a host array if it has as many elements as that and lies behind them."""
+    move = group[0]
+    if len({each.same for each in group}) > 1 or not 0 < move.count == move.elements:
+        return None
+    if not move.loose or move.reach > _FARTHEST or move.touched.min() < move.elements:
+        return None
+    return move, Change("offset", move.offset, move.offset - int(move.touched.min()))
 
 
 def _of_memory(group: Sequence[Move]) -> Iterator[Finding]:

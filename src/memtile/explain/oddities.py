@@ -9,10 +9,11 @@ from functools import cached_property
 
 from memtile.explain.deadlock.balance_findings import WAITS
 from memtile.explain.findings import OF_WORDS, Finding, Severity
-from memtile.explain.imbalance import UNFIT
+from memtile.explain.imbalance import OTHER_TURNS, UNFIT
 from memtile.explain.moves import BESIDE_ROWS, BEYOND, BREAKS_SHARING, Move, move_findings
 
-_RACES = frozenset(("MT0201", "MT0202", "MT0203", "MT0204", "MT0205"))
+_UNWRITTEN = "MT0203"
+_RACES = frozenset(("MT0201", "MT0202", _UNWRITTEN, "MT0204", "MT0205"))
 _WRONG = _RACES | OF_WORDS
 """Of words that are read or written otherwise than they were meant to be."""
 
@@ -46,7 +47,11 @@ class Oddities:
         if not known:
             return findings
         sure = not codes.isdisjoint(OF_WORDS)
-        odd = [_error(each) if sure and each.code in _SURE else each for each in self.findings]
+        errors = {each.message for each in findings if each.severity is Severity.ERROR}
+        odd = [
+            _error(each) if (sure and each.code in _SURE) or each.message in errors else each
+            for each in self.findings
+        ]
         if not finished:
             left_out = [each for each in odd if each.code == LEFT_OUT]
             return instead_of_waits(odd, [each for each in others if not comes_of_chains(each, left_out)])
@@ -56,16 +61,32 @@ class Oddities:
         )
         return (*others, *odd) if codes.isdisjoint(_WRONG) else (*odd, *others)
 
+    def causes_first(self, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+        """The findings of a run that left other words than expected; those of a known cause are notes.
+
+        A channel that does not use the buffer of its partner moves other words too.
+        """
+        text = {each.message for each in self.findings}
+        cause = any(each.severity is Severity.ERROR and each.message in text for each in findings)
+        pairs = [each for each in findings if each.code == _UNWRITTEN and len(each.sides) > 1]
+        apart = {side.who for each in pairs for side in each.sides}
+        return tuple(
+            replace(each, severity=Severity.NOTE)
+            if each.code in OF_WORDS and (cause or (each.sides and each.sides[0].who in apart))
+            else each
+            for each in findings
+        )
+
     def without(self, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
         """The findings of a run that left what was expected: of the text there is nothing to say."""
         known = {each.message for each in self.findings}
         return tuple(each for each in findings if each.message not in known)
 
 
-ITSELF, LEFT_OUT, UNSTARTED = "MT0124", "MT0126", "MT0127"
-_SURE = (BREAKS_SHARING, BESIDE_ROWS, ITSELF, LEFT_OUT, UNSTARTED)
+ITSELF, LEFT_OUT, UNSTARTED, UNEVEN = "MT0124", "MT0126", "MT0127", "MT0135"
+_SURE = (BREAKS_SHARING, BESIDE_ROWS, ITSELF, LEFT_OUT, UNSTARTED, UNEVEN)
 _OF_WALKS = (BREAKS_SHARING, BESIDE_ROWS, BEYOND)
-_ALONE = (ITSELF, UNSTARTED)
+INSTEAD_OF_WAITS = (ITSELF, UNSTARTED, UNEVEN)
 """What has made others wait, if any do."""
 _OF_CHAINS = WAITS | {UNFIT, "MT0115", "MT0315"}
 """What a chain that never comes to its other BDs brings about: its buffers and locks are other ones."""
@@ -97,7 +118,9 @@ def instead_of_waits(odd: Sequence[Finding], others: Sequence[Finding]) -> tuple
         odd: of the text.
         others: about waits, and whatever else.
     """
-    stays = [each for each in odd if each.code in _ALONE]
+    same = {each.sides[0].place for each in others if each.code == OTHER_TURNS}
+    odd = [each for each in odd if each.code != UNEVEN or each.sides[0].place not in same]
+    stays = [each for each in odd if each.code in INSTEAD_OF_WAITS]
     wrong = [each for each in others if each.code in _OF_CHAINS and each.severity is Severity.ERROR]
     if not stays or not wrong:
         return (*odd, *others)

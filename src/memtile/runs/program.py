@@ -91,6 +91,8 @@ class Run:
         findings = self.oddities.before(result.findings, finished=finished)
         if finished and result.exact:
             findings = self.oddities.without(result.findings)
+        elif finished:
+            findings = self.oddities.causes_first(findings)
         findings = without_followers(findings)
         return (
             self if findings == result.findings else replace(self, result=replace(result, findings=findings))

@@ -14,13 +14,15 @@ from memtile.arch.dispatch import DEADLINE_MS, DEADLINE_STATE, Dispatch, Launch
 from memtile.errors import InputFileError, Problem, SimulationError, raise_if
 from memtile.explain.deadlock.context import HostWaiting
 from memtile.explain.deadlock.graph import WaitGraph
-from memtile.explain.findings import DROPPED, HOLDING, Finding, Severity, Side
+from memtile.explain.findings import CONNECTIONS, DROPPED, HOLDING, Finding, Severity, Side
 from memtile.explain.imbalance import OF_TEXTS
 from memtile.explain.late_writes import LateWrites
+from memtile.explain.loose_ends import LOOSE
 from memtile.explain.outcome import outcome
 from memtile.explain.results import Result, Status
 from memtile.runs.arrays import BoundArrays, bind, place, taken
 from memtile.runs.awaited import awaited_tasks
+from memtile.runs.bd_places import note_bd_places
 from memtile.runs.core_kernels import CoreKernels
 from memtile.runs.design_run import run_on
 from memtile.runs.external_uses import external_uses
@@ -39,13 +41,14 @@ from memtile.runs.host_orders import HostOrders, is_blind, sequence_reasons
 from memtile.runs.machine import ArrayMachine, OwnDoor
 from memtile.runs.observing import areas_of, moves_of
 from memtile.runs.operation_table import Code, OperationTable, queues, table_of
-from memtile.runs.operations import ArrayShape, Other
+from memtile.runs.operations import ArrayShape, BlockWrite, Other
 from memtile.runs.options import RunOptions
 from memtile.runs.program import Program, Run
 from memtile.runs.register_writes import Handler, apply, check
 from memtile.runs.waits import (
     WAIT,
     TokenHost,
+    earlier_waits,
     ends_waiting,
     wait_problems,
     waiting_program,
@@ -156,6 +159,8 @@ class ProgramRun:
         self._launch = launch_of(options, program.said, array)
         self._host = ProgramHost(array, self._after_launch, options, cores, self._launch)
         self._addresses = place(self._bound, array)
+        blocks = self._after_launch.of_code(Code.BLOCK_WRITE)
+        note_bd_places(array.engine, (each for each in blocks if isinstance(each, BlockWrite)))
 
     def _checked(self, cores: CoreKernels) -> BoundArrays:
         """The arrays in their places; program, arrays and kernels are checked together."""
@@ -242,7 +247,8 @@ class ProgramRun:
         cut = host.left <= 0 and not missing and not host.waits_for  # by the limit, before the operation
         left = map(operations.__getitem__, starts[starts > at - cut].tolist())
         waits = waiting_program(self._array.engine, operation, left, str(error), missing, host.waits_for)
-        waits = replace(waits, at_work=cut and not waits.channels)
+        earlier = earlier_waits(self._array.engine, operations[:at], missing)
+        waits = replace(waits, at_work=cut and not waits.channels, earlier=earlier)
         return self._halfway(host.ended, [waits])
 
     def _halfway(self, stop: Stop | None, program: Sequence[HostWaiting]) -> Result:
@@ -291,18 +297,25 @@ class ProgramRun:
 def after_all_waits(result: Result) -> Result:
     """The result of a program that has met all its waits: what still waits is no unfinished work.
 
-    Where it waits for words, another program may send them. Words that somebody holds up stay behind.
+    Where it waits for words, another program may send them. Words that somebody holds up stay behind, and a
+    task on a channel without a stream is none that another program can feed.
     """
     if result.status not in (Status.STUCK, Status.LIMIT):
         return result
     resting = (*result.resting, *result.waiting)
     dropped = [finding for finding in result.findings if finding.code == DROPPED]
     behind = [_left(finding) for finding in result.findings if finding.code in HOLDING]
+    behind += [replace(each, severity=Severity.WARNING) for each in result.findings if _is_loose(each)]
     wrong = [finding for finding in result.findings if finding.code in OF_TEXTS]
     findings = (*wrong, *dropped, *behind)
     return replace(
         result, status=Status.FINISHED, waiting=(), resting=resting, findings=findings, waits=WaitGraph()
     )
+
+
+def _is_loose(finding: Finding) -> bool:
+    """Whether it is about a channel that has a task and no stream, and one beside it or at the other end."""
+    return finding.code in CONNECTIONS and len(finding.sides) > 1 and finding.sides[0].does in LOOSE
 
 
 def _left(finding: Finding) -> Finding:

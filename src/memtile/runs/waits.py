@@ -6,7 +6,7 @@ Task-complete tokens come in as the firmware receives them below the interface t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from memtile.model.streams.switch_config import CIRCUIT, OFF, PACKET
 from memtile.runs.machine import ArrayMachine
 from memtile.runs.operation_table import Code, queues, table_of
 from memtile.runs.operations import ArrayShape, MaskPoll, Operation, Other, locate, words_written
-from memtile.sim.doors.polling import cycles_left
+from memtile.sim.doors.polling import cycles_left, tasks_to_token
 from memtile.sim.doors.relaxed_model import hosts_wait
 from memtile.sim.loop.engine import Engine
 
@@ -246,7 +246,8 @@ class TokenHost:
     def _in_vain(self, said: dict[str, int], wanted: Counter[int]) -> int:
         """Cycles in which not all tokens come for sure."""
         engine = self._array.engine
-        left = cycles_left(engine, self._senders(said, wanted))
+        senders = self._senders(said, wanted)
+        left = cycles_left(engine, {ch: tasks_to_token(engine, ch) for ch in senders})
         return 0 if left == 0 or may_arrive(engine.state, self._ports) else left
 
     def _see(self, said: dict[str, int]) -> None:
@@ -293,6 +294,18 @@ def waited_channels(engine: Engine, operation: Other) -> Iterator[int]:
     """Channels whose tokens an operation waits for."""
     found = (channel_at(engine, *at) for at in _channels(dict(operation.details)))
     return (ch for ch in found if ch >= 0)
+
+
+def earlier_waits(
+    engine: Engine, operations: Sequence[Operation], channels: Collection[int]
+) -> tuple[str, ...]:
+    """Places of the waits for tokens of one of some channels."""
+    waits = (
+        each
+        for each in (table_of(operations).of_code(Code.OTHER) if channels else ())
+        if isinstance(each, Other) and each.name == WAIT and each.place
+    )
+    return tuple(each.place for each in waits if not set(channels).isdisjoint(waited_channels(engine, each)))
 
 
 def places_of(said: Mapping[str, int]) -> Iterator[tuple[int, int]]:

@@ -93,8 +93,12 @@ def _channel(scene: Scene, symbol: str) -> str:
     if made is None:
         return channel
     ends = [scene.maker(made, made.tokens.words[at]) for at in scene.values(made)]
-    hosts = [end is not None and _is_interface(scene, made, end) for end in ends]
-    return f"interface {'MM2S' if hosts[0] else 'S2MM'} {channel}" if any(hosts) else channel
+    hosts = [end for end in ends if end is not None and _is_interface(scene, made, end)]
+    if not hosts:
+        return channel
+    place = scene.place(made, hosts[0].results[0]) if hosts[0].results else None
+    tile = "interface" if place is None else f"interface({place[0]},{place[1]})"
+    return f"{tile} {'MM2S' if hosts[0] is ends[0] else 'S2MM'} {channel}"
 
 
 def _is_interface(scene: Scene, made: Operation, tile: Operation) -> bool:

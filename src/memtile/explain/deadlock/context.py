@@ -22,6 +22,7 @@ class HostWaiting:
         starts: model indices of the channels to which it would push tasks afterwards; None = not known.
         releases: locks that these tasks release, or it itself, as far as is known.
         at_work: it waits for nothing: a pause or the time of a step is not over.
+        earlier: places of its waits for the same channel before this one.
     """
 
     name: str
@@ -31,6 +32,7 @@ class HostWaiting:
     starts: frozenset[int] | None = None
     releases: frozenset[int] = frozenset()
     at_work: bool = False
+    earlier: tuple[str, ...] = ()
 
     def may_start(self, ch: int) -> bool:
         """Whether it would start a task on a channel, as far as is known."""

@@ -131,6 +131,38 @@ def one_sided_branch(nodes: Sequence[Node], key: Key) -> Branch | None:
     return None
 
 
+def known_way(branch: Branch) -> Sequence[Node] | None:
+    """The way of a branch that is taken each time, by a comparison of constants; None if nobody knows.
+
+    A loop of one turn counts to what it begins with. A branch whose ways do the same has one.
+    """
+    steps = [[(each.key, each.acquires, each.many) for each in all_steps(way)] for way in branch.ways]
+    if all(each == steps[0] for each in steps):
+        return branch.ways[0]
+    form = OperationForm(branch.operation)
+    block = branch.operation.parent
+    made = block.region.find(form.values[0]) if block is not None and form.values else None
+    if not isinstance(made, Operation) or made.name != "arith.cmpi" or len(branch.ways) != 2:
+        return None
+    equal = {"eq": True, "ne": False}.get(made.words[0].strip('"') if made.words else "")
+    numbers = [_number_of(made, value) for value in OperationForm(made).values[:2]]
+    if equal is None or len(numbers) < 2 or None in numbers:
+        return None
+    return branch.ways[0 if (numbers[0] == numbers[1]) is equal else 1]
+
+
+def _number_of(operation: Operation, value: str) -> int | None:
+    """The constant that a value is, or what a loop of one turn counts to."""
+    made = operation.parent.region.find(value) if operation.parent is not None else None
+    loop = made.region.operation if made is not None and not isinstance(made, Operation) else None
+    if loop is None:
+        return _number(operation, value)
+    if loop.name != "scf.for" or _turns(loop) != 1:
+        return None
+    form = OperationForm(loop)
+    return _number(loop, form.values[0] if form.generic else form.after("="))
+
+
 def gives(step: Step, key: Key) -> bool:
     """Whether a step releases something."""
     return not step.acquires and step.key == key

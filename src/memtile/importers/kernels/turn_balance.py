@@ -1,0 +1,280 @@
+"""Loops of cores whose turns do not fit what comes through their object FIFOs, and what goes.
+
+In a round of its outermost loop a core takes so many objects of each object FIFO and gives so many. Between
+two cores these numbers are equal, or one divides the other; of the object FIFOs of a host they have one
+ratio to what it sends and receives in all. Where they have not, and another number of turns of one loop alone
+would make all of them fit, that loop is off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from memtile.arch.tiles import WORD_BYTES, TileKind
+from memtile.explain.findings import CODES, Finding, Side
+from memtile.importers.kernels.lock_names import core_text, line_of, place_of
+from memtile.importers.kernels.lock_steps import Branch, Key, Loop, Node, known_way, steps_of
+from memtile.importers.kernels.lock_users import Texts
+from memtile.importers.mlir.configure import Configured
+from memtile.importers.mlir.description import FifoDescription
+from memtile.importers.mlir.sequence.program import SequenceProgram
+from memtile.runs.operations import MaskWrite, Operation, Write, locate
+from memtile.runs.sent_words import sent_words
+from memtile.sim.kernels.core_control import control_register
+
+UNEVEN = "MT0135"
+_ENDLESS = 1 << 30  # turns of a loop that is to have no end
+_DEEPEST = 4  # links, one behind the other
+Counts = Mapping[Key, int]
+Sent = Callable[[str], int | None]
+"""Bytes that a host moves through the object FIFO of a name; None = it is not known."""
+
+
+@dataclass(frozen=True)
+class _Core:
+    """What a core does in a round.
+
+    Attributes:
+        tile: value of its tile.
+        nodes: steps of a round.
+        endless: whether rounds follow each other without an end.
+    """
+
+    tile: str
+    nodes: Sequence[Node]
+    endless: bool
+
+    @classmethod
+    def of(cls, tile: str, nodes: Sequence[Node]) -> _Core:
+        """The round of a text: a turn of its endless loop, or all of it."""
+        if len(nodes) == 1 and isinstance(nodes[0], Loop) and (nodes[0].turns or _ENDLESS) >= _ENDLESS:
+            return cls(tile, nodes[0].steps, True)
+        return cls(tile, nodes, False)
+
+    @cached_property
+    def loops(self) -> list[Loop]:
+        """Loops within a round that turn a known number of times."""
+        return [*_loops(self.nodes)]
+
+    def counts(self, other: Loop | None = None, turns: int = 0) -> Counts | None:
+        """Objects of a round; with other turns of a loop, if one is given; None if they are not known."""
+        found: dict[Key, int] = {}
+        return found if _count(self.nodes, 1, found, other, turns) else None
+
+
+def _loops(nodes: Sequence[Node]) -> Iterator[Loop]:
+    for node in nodes:
+        if isinstance(node, Loop):
+            if node.turns is not None:
+                yield node
+            yield from _loops(node.steps)
+        elif isinstance(node, Branch):
+            for way in node.ways:
+                yield from _loops(way)
+
+
+def _count(nodes: Sequence[Node], times: int, found: dict[Key, int], other: Loop | None, turns: int) -> bool:
+    """Add what nodes release, so many times; whether all of it is known."""
+    for node in nodes:
+        if isinstance(node, Loop):
+            many = turns if node is other else node.turns
+            if many is None or many >= _ENDLESS or not _count(node.steps, times * many, found, other, turns):
+                return False
+        elif isinstance(node, Branch):
+            way = known_way(node)
+            if way is None or not _count(way, times, found, other, turns):
+                return False
+        elif node.many is None:
+            return False
+        elif not node.acquires and node.key.port:
+            found[node.key] = found.get(node.key, 0) + times * node.many
+    return True
+
+
+def turn_findings(made: Configured, texts: Texts, sent: Sent) -> Iterator[Finding]:
+    """The loop whose turns alone do not fit, if there is one.
+
+    Args:
+        made: the device in its array.
+        texts: steps of all cores, by tile.
+        sent: bytes that the host moves.
+    """
+    cores = [_Core.of(tile, nodes) for tile, nodes in texts.items()]
+    if any(core.loops for core in cores):
+        yield from _Balance(made, cores, sent).findings()
+
+
+class _Balance:
+    """The rounds of all cores of a device."""
+
+    def __init__(self, made: Configured, cores: Sequence[_Core], sent: Sent) -> None:
+        self._made, self._fifos, self._sent = made, made.device.fifos, sent
+        counted = {core.tile: counts for core in cores if (counts := core.counts()) is not None}
+        self._cores = [core for core in cores if core.tile in counted]
+        self._counts: dict[str, Counts] = counted
+        self._objects: dict[str, int | None] = {}
+
+    def findings(self) -> Iterator[Finding]:
+        """One finding, if one loop alone makes all uneven."""
+        wrong = self._uneven(self._counts)
+        if not wrong:
+            return
+        found = [
+            (core, loop, turns)
+            for core in self._cores
+            for loop in core.loops
+            for turns in self._other_turns(core, loop)
+            if (counts := core.counts(loop, turns)) is not None
+            and not self._uneven({**self._counts, core.tile: counts})
+        ]
+        if len(found) == 1:
+            yield self._made_of(*found[0])
+
+    def _uneven(self, counts: Mapping[str, Counts]) -> bool:
+        """Whether any object FIFO does not fit."""
+        return any(not self._fits_cores(name, counts) for name in self._fifos) or any(
+            not self._fits_host(core, counts[core.tile]) for core in self._cores
+        )
+
+    def _fits_cores(self, name: str, counts: Mapping[str, Counts]) -> bool:
+        """Whether what a core gives in a round and what others take in theirs divide each other."""
+        fifo = self._fifos[name]
+        gives = counts.get(self._tile(fifo.producer), {}).get(Key(name, "Produce"), 0)
+        takes = [counts.get(self._tile(each), {}).get(Key(name, "Consume"), 0) for each in fifo.consumers]
+        return all(not gives or not many or not gives % many or not many % gives for many in takes)
+
+    def _fits_host(self, core: _Core, counts: Counts) -> bool:
+        """Whether what a host sends and receives in all has one ratio to what the core moves in a round.
+
+        A core that ends may do more than one host asks for, and no less.
+        """
+        ratios = set(self._ratios(counts).values())
+        return len(ratios) <= 1 and (core.endless or all(each <= 1 for each in ratios))
+
+    def _ratios(self, counts: Counts) -> dict[Key, Fraction]:
+        """Rounds in which a core moves all objects of an object FIFO that a host has the other end of."""
+        known = {key: self._of_host(key.name) for key in counts}
+        return {key: Fraction(many, counts[key]) for key, many in known.items() if many and counts[key]}
+
+    def _other_turns(self, core: _Core, loop: Loop) -> set[int]:
+        """Numbers of turns with which an object FIFO would fit that does not."""
+        assert loop.turns is not None
+        counts = self._counts[core.tile]
+        ratios = self._ratios(counts)
+        rounds = {*ratios.values(), Fraction(1)}
+        wanted = [loop.turns * ratio / each for ratio in ratios.values() for each in rounds]
+        wanted += [
+            Fraction(loop.turns * many, counts[key]) for key, many in self._partners(core) if counts[key]
+        ]
+        return {int(each) for each in wanted if each.denominator == 1 and each > 0} - {loop.turns}
+
+    def _partners(self, core: _Core) -> Iterator[tuple[Key, int]]:
+        """What other cores move in a round of the object FIFOs of a core."""
+        for key in self._counts[core.tile]:
+            fifo = self._fifos.get(key.name)
+            if fifo is None:
+                continue
+            others = fifo.consumers if key.port == "Produce" else [fifo.producer]
+            port = "Consume" if key.port == "Produce" else "Produce"
+            for other in others:
+                many = self._counts.get(self._tile(other), {}).get(Key(key.name, port), 0)
+                if many:
+                    yield key, many
+
+    def _of_host(self, name: str) -> int | None:
+        """Objects that a host moves through an object FIFO, through links too; None if it is not known."""
+        if name not in self._objects:
+            fifo = self._fifos.get(name)
+            many = self._bytes(name, _DEEPEST) if fifo is not None else None
+            size = _size(fifo) if fifo is not None else None
+            self._objects[name] = many // size if many and size and not many % size else None
+        return self._objects[name]
+
+    def _bytes(self, name: str, deep: int) -> int | None:
+        """Bytes that a host moves through an object FIFO."""
+        fifo = self._fifos.get(name)
+        if fifo is None or not deep or _size(fifo) is None:
+            return None
+        own = self._sent(name)
+        if own is not None:
+            return own
+        for link in self._made.device.links:
+            for one, other in ((link.sources, link.targets), (link.targets, link.sources)):
+                if name in one and len(other) == 1:
+                    parts = [_size(self._fifos[each]) for each in one if each in self._fifos]
+                    total, mine = self._bytes(other[0], deep - 1), _size(fifo)
+                    if total is None or mine is None or None in parts:
+                        return None
+                    whole = sum(part or 0 for part in parts)
+                    return total * mine // whole if whole and not total * mine % whole else None
+        return None
+
+    def _tile(self, value: str) -> str:
+        return self._made.device.aliases.get(value, value)
+
+    def _made_of(self, core: _Core, loop: Loop, turns: int) -> Finding:
+        described = next(each for each in self._made.device.cores if each.tile == core.tile)
+        who, where = core_text(self._made, described), line_of(loop.operation)
+        now, then = self._counts[core.tile], core.counts(loop, turns) or {}
+        key = next(each for each in now if now[each] != then[each])
+        verb, come = ("gives", "are taken") if key.port == "Produce" else ("takes", "come")
+        does = f"makes {_many(loop.turns, 'turn')} of its loop in {where}"
+        message = (
+            f"{who} {does} and {verb} {_many(now[key], 'object')} of @{key.name} in a round, where "
+            f"{then[key]} {come}; with {_many(turns, 'turn')} all object FIFOs are even."
+        )
+        side = Side(who, does, place_of(loop.operation))
+        fix = f"Let the loop of {who} in {where} make {_many(turns, 'turn')}."
+        return Finding(UNEVEN, CODES[UNEVEN].severity, message, (side,), fix=fix)
+
+
+def _many(number: int | None, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"
+
+
+def _size(fifo: FifoDescription) -> int | None:
+    """Bytes of an object, if each is moved once and as it is; else None."""
+    kind = fifo.element.dtype
+    odd = fifo.repeat is not None or fifo.iterations is not None or fifo.padding or fifo.consumer_element
+    return (
+        None if odd or kind is None or fifo.element.elements <= 0 else fifo.element.elements * kind.itemsize
+    )
+
+
+def uneven_findings(made: Configured, sequence: SequenceProgram) -> Iterator[Finding]:
+    """The loop that does not fit the objects that a host sequence sends and receives, or other cores.
+
+    Args:
+        made: the device in its array.
+        sequence: its host sequence.
+    """
+    engine, kinds = made.array.engine, {tile.place: tile.kind for tile in made.array.tiles}
+    if sequence.is_open or sequence.loads or any(_starts_core(kinds, step) for step in sequence.steps):
+        return
+    words: dict[int, int | None] = {}
+
+    def sent(name: str) -> int | None:
+        allocation = made.device.allocations.get(name)
+        if allocation is None or not allocation.tile:
+            return None
+        if not words:
+            words.update({-1: None, **sent_words(engine, kinds, sequence.steps)})
+        tile = made.tiles[allocation.tile]
+        channel = (tile.s2mm if allocation.direction == "S2MM" else tile.mm2s)[allocation.channel]
+        many = words.get(channel.index)
+        return None if many is None else many * WORD_BYTES
+
+    texts = {core.tile: steps_of(made.device, core) for core in made.device.cores if core.has_body}
+    yield from turn_findings(made, texts, sent)
+
+
+def _starts_core(kinds: Mapping[tuple[int, int] | None, TileKind], step: Operation) -> bool:
+    """Whether a step may start a core again."""
+    if not isinstance(step, Write | MaskWrite):
+        return False
+    at = locate(step.address)
+    kind = kinds.get((at.column, at.row))
+    return kind is not None and kind.role == "compute" and at.offset == control_register(kind.name).offset

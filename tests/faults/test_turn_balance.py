@@ -1,0 +1,137 @@
+"""Is the loop of a core named whose turns do not fit the objects that come and go?"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from memtile.check.check import check
+from memtile.check.checked_program import of_mlir
+from memtile.explain.findings import Finding, Severity
+from memtile.importers.design import load, load_still
+from memtile.importers.mlir.token_packets import Text
+from support.mlir.mlir_designs import WAIT, copied, device, host
+
+UNEVEN = "MT0135"
+CONSTANTS = "\n".join(f"%k{n} = arith.constant {n} : index" for n in range(9))
+ENDLESS = "%k9 = arith.constant 9223372036854775807 : index"
+
+
+def fifo(name: str, one: str, other: str, many: int) -> str:
+    return f"aie.objectfifo @{name}(%{one}, {{%{other}}}, 2 : i32) : !aie.objectfifo<memref<{many}xi32>>"
+
+
+def use(name: str, port: str, many: int) -> str:
+    """An acquire and a release of one object, whose first word is written or read."""
+    kind = f"memref<{many}xi32>"
+    return (
+        f"%v{name} = aie.objectfifo.acquire @{name}({port}, 1) : !aie.objectfifosubview<{kind}>\n"
+        f"aie.objectfifo.release @{name}({port}, 1)"
+    )
+
+
+def loop(turns: int, *body: str) -> str:
+    inside = "\n".join(body)
+    return f"scf.for %i{turns} = %k0 to %k{turns} step %k1 {{\n{inside}\n}}"
+
+
+def core(tile: str, *body: str) -> str:
+    inside = "\n".join(body)
+    return f"%core_{tile} = aie.core(%{tile}) {{\n{CONSTANTS}\n{ENDLESS}\n{inside}\naie.end\n}}"
+
+
+def text(first: int = 4, second: int = 4, guard: str = "eq") -> str:
+    """A core that takes parts of an array and gives them to the next one, each with one word of a host."""
+    word = "scf.if %go {{\n{}\n}}".format(use("mid", "Consume", 8))
+    return device(
+        fifo("part", "s", "c", 16),
+        fifo("factor", "s", "c", 64),
+        fifo("mid", "c", "d", 8),
+        fifo("result", "d", "s", 64),
+        core(
+            "c",
+            loop(
+                9,
+                use("factor", "Consume", 64),
+                loop(first, use("part", "Consume", 16), use("mid", "Produce", 8)),
+            ),
+        ),
+        core(
+            "d",
+            loop(
+                9,
+                loop(1, f'%go = arith.cmpi "{guard}", %i1, %k0 : index', loop(second, word)),
+                use("result", "Produce", 64),
+            ),
+        ),
+        host(
+            copied("result", "b", 0).replace("{id", "{issue_token = true, id"),
+            copied("part", "a", 1),
+            copied("factor", "a", 2),
+            WAIT.replace("out", "result"),
+        ),
+    )  # fmt: skip
+
+
+def checked(design: str) -> list[Finding]:
+    found = check("d.mlir", lambda: of_mlir(load_still(Text("d.mlir", design)))).findings
+    return [each for each in found if each.code == UNEVEN]
+
+
+def line(design: str, turns: int) -> int:
+    """Of the first loop of so many turns."""
+    return next(n for n, each in enumerate(design.splitlines(), 1) if f"to %k{turns} " in each)
+
+
+def test_loops_that_fit_have_no_finding() -> None:
+    assert checked(text()) == []
+    more = text(first=8).replace(use("factor", "Consume", 64), "").replace("to %k9", "to %k1")
+    assert checked(more) == []  # cores that end, and could do more
+    assert checked(text(guard="sgt")) == []  # of which nobody knows whether it takes any
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "turns", "says"),
+    [
+        (
+            3,
+            4,
+            3,
+            "core (0, 2) makes 3 turns of its loop in line {} and takes 3 objects of @part in a round, ",
+        ),
+        (
+            4,
+            3,
+            3,
+            "core (0, 3) makes 3 turns of its loop in line {} and takes 3 objects of @mid in a round, ",
+        ),
+        (
+            5,
+            4,
+            5,
+            "core (0, 2) makes 5 turns of its loop in line {} and takes 5 objects of @part in a round, ",
+        ),
+    ],
+)
+def test_the_loop_that_alone_does_not_fit_is_named(first: int, second: int, turns: int, says: str) -> None:
+    design = text(first, second)
+    (found,) = checked(design)
+    where = line(design, turns)
+    assert found.message == f"{says.format(where)}where 4 come; with 4 turns all object FIFOs are even."
+    assert (found.severity, found.sides[0].place) == (Severity.WARNING, f"d.mlir:{where}")
+    assert found.fix.endswith(f"in line {where} make 4 turns.")
+
+
+def test_where_two_loops_could_be_off_none_is_named() -> None:
+    """Nothing but the two tells how many objects there are to be."""
+    design = text(4, 3).replace(use("part", "Consume", 16), "").replace(use("factor", "Consume", 64), "")
+    assert checked(design) == []
+    assert checked(text(3, 3)) == []  # nor is one where both are
+
+
+def test_a_run_that_hangs_names_the_loop_instead_of_waits() -> None:
+    done = load(Text("d.mlir", text(3))).run(np.arange(64, dtype=np.int32), max_cycles=20_000)
+    errors = [each for each in done.result.findings if each.severity is Severity.ERROR]
+    assert [each.code for each in errors] == [UNEVEN]
+    again = done.against({"1": np.zeros(64, np.int32)})
+    assert again.result.findings[0].severity is Severity.ERROR
