@@ -251,6 +251,8 @@ aie.objectfifo @a(%shim dimensionsToStream [<size = 4, stride = 2>, <size = 2, s
 aie.runtime_sequence(%x: memref<64xi32>, %y: memref<64xi32>) {
 aiex.npu.dma_memcpy_nd(%y[0, 0, 0, 0][1, 1, 4, 16][0, 0, 4, 1]) {id = 0 : i64, metadata = @a} : memref<64xi32>
 aiex.npu.dma_memcpy_nd(%x[0, 0, 0, 0][1, 1, 1, 64][0, 0, 0, 1]) {id = 1 : i64, metadata = @b} : memref<64xi32>
+aiex.npu.rtp_write(@gain, 0, 100)
+aiex.npu.rtp_write(@gain, 1, 7)
 } } }"""
 
 
@@ -258,6 +260,7 @@ aiex.npu.dma_memcpy_nd(%x[0, 0, 0, 0][1, 1, 1, 64][0, 0, 0, 1]) {id = 1 : i64, m
     ("says", "line", "becomes"),
     [
         ("lines 5 and 6: exchange %y and %x, which @a and @b move", 6, "(%y[0, 0, 0, 0]"),
+        ("lines 7 and 8: exchange the values 100 and 7", 8, "(@gain, 1, 100)"),
         ("line 5: exchange dimensions 2 and 3 of its 4", 5, "[1, 1, 16, 4][0, 0, 1, 4]"),
         (
             "line 2: exchange dimensions 0 and 1 of its 2",
@@ -320,6 +323,11 @@ def test_an_input_of_the_other_byte_order_is_named_by_a_run_with_its_bytes_swapp
     assert found.best.says == "swap the bytes of each element of argument 0, which come in the other order"
     assert found.best.target == "argument 0"
     assert np.array_equal(given, data.byteswap())
+
+
+def test_a_number_of_a_move_is_called_what_it_is() -> None:
+    said = {each.says.partition(": ")[2] for each in candidates(Text("d.mlir", HOSTED), ())}
+    assert {"stride 8 instead of 4", "offset 4 instead of 0"} <= said
 
 
 def test_words_without_a_reason_get_that_of_the_change_that_makes_them_right() -> None:
@@ -477,7 +485,7 @@ def test_what_is_sent_again_is_sent_once_more_before_twice_as_often() -> None:
         "memref<16xi32>\n"
     )
     made = [each.says.rpartition(": ")[2] for each in candidates(Text("d.mlir", text), ())]
-    assert made.index("6 instead of 5") < made.index("10 instead of 5")
+    assert made.index("size 6 instead of 5") < made.index("size 10 instead of 5")
 
 
 def test_two_flows_of_one_id_are_the_last_that_is_meant() -> None:
@@ -533,6 +541,21 @@ def test_a_design_in_python_is_repaired_in_its_source(name: str, value: str, kin
     found = json.loads(memtile("run", "--json", str(design))[1])["findings"]
     (repair,) = [each["repair"] for each in found if each["repair"]]
     assert (repair["kind"], repair["compared"], repair["changes"][0]["new"]) == (kind, True, FINE[name])
+
+
+def test_zeros_of_a_source_and_what_is_listed_are_exchanged() -> None:
+    source = (
+        "tile.read(a, pad(view((4, 4)), ((1, 1), (0, 2))))\nparts = [rows[1], rows[0]]\nc.start(x.a, x.b)"
+    )
+    changes = {each.says: each.changes for each in python_candidates(source, "d.py", ())}
+    text = Text("d.py", source)
+    for says, becomes in (
+        ("line 1, pad: (2, 0) instead of (0, 2)", "((1, 1), (2, 0))"),
+        ("line 1, pad: (1, 1) instead of (0, 2)", "((1, 1), (1, 1))"),
+        ("line 2: exchange rows[1] and rows[0]", "[rows[0], rows[1]]"),
+        ("line 3: exchange x.a and x.b", "start(x.b, x.a)"),
+    ):
+        assert becomes in applied(text, changes[says])
 
 
 LOUD = """from memtile import MemoryTile

@@ -248,6 +248,18 @@ def test_a_run_with_wrong_words_names_the_line_first(change: dict[str, int | str
     assert first.sides[0].place.startswith(f"odd.mlir:{line}:")
 
 
+def test_a_channel_that_reads_beyond_its_memory_has_no_races_beside_wrong_words() -> None:
+    name = "memory(0,1) MM2S 4"
+    beyond = Finding("MT0125", Severity.WARNING, "beyond", (Side(name, ""),))
+    race, wrong = (
+        Finding(code, Severity.ERROR, code, (Side(who, ""),))
+        for code, who in (("MT0201", f"{name}, BD 5"), ("MT0405", "back"))
+    )
+    odd = Oddities(chained=[beyond])
+    assert odd.before((race, wrong), finished=True) == (beyond, wrong)
+    assert race in odd.before((race,), finished=True)
+
+
 def test_a_run_without_expected_words_has_the_warning_last() -> None:
     last = run(written(x=4), expected=False)[-1]
     assert (last.code, last.severity) == ("MT0123", Severity.WARNING)

@@ -5755,7 +5755,7 @@ MUTANTS = (
         "explore/limit_estimates.py",
         "use.spent.get(Cause.MOVING, 0) for use in result.channels if use.name in ends",
         "use.words * 2 for use in result.channels if use.name in ends",
-        "tests/timing/test_planted_bottlenecks.py::test_one_channel_for_four_receivers_is_compared_with_four_channels",
+        "tests/timing/test_planted_bottlenecks.py::test_one_channel_for_receivers_is_compared_with_one_for_each",
     ),
     Mutant(
         "a host that overflows queues is tried once",
@@ -5770,6 +5770,13 @@ MUTANTS = (
         "if use.tasks >= _MANY], _timing(result)",
         "if use.tasks >= 1000], _timing(result)",
         "tests/timing/test_limit.py::test_a_host_with_less_to_do_is_tried_with_twice_as_much_where_queues_overflow",
+    ),
+    Mutant(
+        "waits of a host before half of the run cost nothing",
+        "explore/relaxed.py",
+        "return bool(len(started) and started.max() - started.min()",
+        "return bool(not len(started) and started.max() - started.min()",
+        "tests/timing/test_limit.py::test_the_planted_limit_is_named_with_its_gain[host_waits_early]",
     ),
     Mutant(
         "zeros of a padding are words like others",
@@ -10525,8 +10532,8 @@ MUTANTS = (
     Mutant(
         "words that nobody has written are rounded",
         "explain/wrong_words.py",
-        "[NUMBERS] * unwritten",
-        "[NUMBERS] * explained",
+        "(unwritten and each.code == NUMBERS)",
+        "(explained and each.code == NUMBERS)",
         "tests/data/test_mismatch.py::test_words_that_nobody_has_written_are_not_rounded",
     ),
     Mutant(
@@ -10586,6 +10593,48 @@ MUTANTS = (
         "tests/data/test_mismatch.py::test_words_of_which_nobody_knows_who_makes_them_come_of_another_error",
     ),
     Mutant(
+        "zeros of a source stay on one side",
+        "importers/python/candidates.py",
+        "for first in dict.fromkeys((after, both // 2)):",
+        "for first in (after,):",
+        "tests/data/test_repairs.py::test_zeros_of_a_source_and_what_is_listed_are_exchanged",
+    ),
+    Mutant(
+        "what is started is exchanged in no source",
+        "importers/python/candidates.py",
+        'and _name(node.func) == "start" else []',
+        'and _name(node.func) == "" else []',
+        "tests/data/test_repairs.py::test_zeros_of_a_source_and_what_is_listed_are_exchanged",
+    ),
+    Mutant(
+        "who reads beyond a memory races with its owner",
+        "explain/oddities.py",
+        "_OF_WALKS = (BREAKS_SHARING, BESIDE_ROWS, BEYOND)",
+        "_OF_WALKS = (BREAKS_SHARING, BESIDE_ROWS)",
+        "tests/faults/test_odd_moves.py::test_a_channel_that_reads_beyond_its_memory_has_no_races_beside_wrong_words",
+    ),
+    Mutant(
+        "values of runtime parameters are exchanged in one of them alone",
+        "importers/mlir/repairs/exchanges.py",
+        "*design.with_number(other, second[0][1], first[0][2]),",
+        "",
+        "tests/data/test_repairs.py::test_two_of_a_kind_are_exchanged",
+    ),
+    Mutant(
+        "words of one receiver go over two channels",
+        "explore/limit_estimates.py",
+        "    if cycles > (1 - LEAST) * result.cycles:\n",
+        "    if limited.cycles is not None and cycles >= limited.cycles:\n",
+        "tests/timing/test_planted_bottlenecks.py::test_one_channel_for_receivers_is_compared_with_one_for_each",
+    ),
+    Mutant(
+        "a number of a move has no name",
+        "importers/mlir/repairs/numbers.py",
+        "part = part_of(operation, role)",
+        'part = ""',
+        "tests/data/test_repairs.py::test_a_number_of_a_move_is_called_what_it_is",
+    ),
+    Mutant(
         "blocks in another order are taken for blocks that come again",
         "explain/mismatch_causes.py",
         "        return  # nothing comes again",
@@ -10632,7 +10681,7 @@ MUTANTS = (
         "explore/relaxed.py",
         "without_zeros(result, seen.engine, one_for_all(result, seen.engine, limited))",
         "without_zeros(result, seen.engine, limited)",
-        "tests/timing/test_planted_bottlenecks.py::test_one_channel_for_four_receivers_is_compared_with_four_channels",
+        "tests/timing/test_planted_bottlenecks.py::test_one_channel_for_receivers_is_compared_with_one_for_each",
     ),
     Mutant(
         "buffers of one name in two tiles have the same writers",

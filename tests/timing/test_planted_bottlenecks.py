@@ -66,29 +66,31 @@ def test_small_pieces_of_external_memory_cost_what_one_piece_does_not(
     assert f"Ask for more at a time: a BD moves {words} words" in finding.fix
 
 
-def to_four(*, packets: bool) -> Array:
-    """Four cores get a part each, over one channel or over four."""
+def to_cores(*sizes: int, packets: bool) -> Array:
+    """Cores get a part each, over one channel or over several."""
     array = Array("npu1", columns=1)
-    tile, cores = array.memory_tile(0), [array.compute_tile(0, row) for row in (2, 3, 4, 5)]
-    block = tile.buffer("block", (4, 512), data=np.zeros((4, 512)))
-    reads = [tile.read(block, view((4, 512))[number]) for number in range(4)]
+    tile, cores = array.memory_tile(0), [array.compute_tile(0, 2 + row) for row in range(len(sizes))]
+    block = tile.buffer("block", (len(sizes), max(sizes)), data=np.zeros((len(sizes), max(sizes))))
+    whole = view((len(sizes), max(sizes)))
+    reads = [tile.read(block, whole[number, :words]) for number, words in enumerate(sizes)]
     if packets:
         bus = array.packet_bus("bus", *((tile.mm2s[0], [core.s2mm[0]]) for core in cores))
         tile.mm2s[0].start(*(stream.packets(read) for stream, read in zip(bus.streams, reads, strict=True)))
     for number, core in enumerate(cores):
-        core.s2mm[0].start(core.write(core.buffer("part", 512)))
+        core.s2mm[0].start(core.write(core.buffer("part", sizes[number])))
         if not packets:
             array.connect(tile.mm2s[number], core.s2mm[0])
             tile.mm2s[number].start(reads[number])
     return array
 
 
-def test_one_channel_for_four_receivers_is_compared_with_four_channels() -> None:
-    result = bottleneck(lambda: to_four(packets=True).run())
-    limit, other = result.limit, to_four(packets=False).run().cycles
+@pytest.mark.parametrize("sizes", [(512, 512, 512, 512), (900, 500)])
+def test_one_channel_for_receivers_is_compared_with_one_for_each(sizes: tuple[int, ...]) -> None:
+    result = bottleneck(lambda: to_cores(*sizes, packets=True).run())
+    limit, other = result.limit, to_cores(*sizes, packets=False).run().cycles
     assert limit is not None
     assert limit.cycles is not None
     assert limit.text.startswith(
-        "Limited by channels: memory(0,1) MM2S 0 'block' sends to 4 others. Estimated"
+        f"Limited by channels: memory(0,1) MM2S 0 'block' sends to {len(sizes)} others. Estimated"
     )
     assert abs(limit.cycles - other) < _TENTH * (result.cycles - other)

@@ -22,7 +22,7 @@ from memtile.explain.bd_findings import line_of
 from memtile.explain.findings import CODES, Finding, Side
 
 Elements = npt.NDArray[np.int64]
-_BEYOND, BREAKS_SHARING, BESIDE_ROWS = "MT0125", "MT0123", "MT0129"
+BEYOND, BREAKS_SHARING, BESIDE_ROWS = "MT0125", "MT0123", "MT0129"
 _MOST = 1 << 18  # elements of a move, and of all at one memory, that are looked at
 _FARTHEST = 1 << 22  # elements of a memory that are looked at
 _MOST_MOVES = 64  # at one memory
@@ -267,7 +267,7 @@ def _beyond(move: Move) -> Finding:
     does = f"{verb} elements {move.touched.min()} to {last} of {move.memory}, which has {move.elements}"
     fix = f"Look at its offset ({move.offset}), sizes and strides: it ends {_beyond_by(move, last)}."
     side = Side(move.who, does, move.place)
-    return Finding(_BEYOND, CODES[_BEYOND].severity, f"{move.title} {does}.", (side,), fix=fix)
+    return Finding(BEYOND, CODES[BEYOND].severity, f"{move.title} {does}.", (side,), fix=fix)
 
 
 def _beyond_by(move: Move, last: int) -> str:

@@ -10,7 +10,7 @@ from functools import cached_property
 from memtile.explain.deadlock.balance_findings import WAITS
 from memtile.explain.findings import OF_WORDS, Finding, Severity
 from memtile.explain.imbalance import OTHER_TURNS, UNFIT
-from memtile.explain.moves import BESIDE_ROWS, BREAKS_SHARING, Move, move_findings
+from memtile.explain.moves import BESIDE_ROWS, BEYOND, BREAKS_SHARING, Move, move_findings
 
 _UNWRITTEN = "MT0203"
 _RACES = frozenset(("MT0201", "MT0202", _UNWRITTEN, "MT0204", "MT0205"))
@@ -55,7 +55,7 @@ class Oddities:
         if not finished:
             left_out = [each for each in odd if each.code == LEFT_OUT]
             return instead_of_waits(odd, [each for each in others if not comes_of_chains(each, left_out)])
-        moved = {each.sides[0].who for each in odd if sure and each.code in (BREAKS_SHARING, BESIDE_ROWS)}
+        moved = {each.sides[0].who for each in odd if sure and each.code in _OF_WALKS}
         others = tuple(
             each for each in others if not comes_of_chains(each, odd) and not _comes_of_moves(each, moved)
         )
@@ -85,6 +85,7 @@ class Oddities:
 
 ITSELF, LEFT_OUT, UNSTARTED, UNEVEN = "MT0124", "MT0126", "MT0127", "MT0135"
 _SURE = (BREAKS_SHARING, BESIDE_ROWS, ITSELF, LEFT_OUT, UNSTARTED, UNEVEN)
+_OF_WALKS = (BREAKS_SHARING, BESIDE_ROWS, BEYOND)
 INSTEAD_OF_WAITS = (ITSELF, UNSTARTED, UNEVEN)
 """What has made others wait, if any do."""
 _OF_CHAINS = WAITS | {UNFIT, "MT0115", "MT0315"}

@@ -57,15 +57,13 @@ def wrong_words(
 def with_words(others: Sequence[Finding], words: Sequence[Finding]) -> tuple[Finding, ...]:
     """The findings of a run with those about words that are others than expected, which mostly come last.
 
-    Beside another error words for which nobody knows a reason are left out: that error is the reason. So are
-    numbers that seem to be rounded where words were read that nobody has written. Sums that go on are
-    themselves the reason of that.
+    Sums that go on come first, if nothing else is an error: words that nobody has written are then those of
+    the first sum. Where such words were read, numbers that seem to be rounded are left out.
     """
     explained = any(each.severity is Severity.ERROR for each in others)
     unwritten = any(each.code == _UNWRITTEN for each in others)
     first = [each for each in words if each.code == SUMS and not explained]
-    left_out = [OTHER_WORDS] * explained + [NUMBERS] * unwritten
-    rest = (each for each in words if each.code not in left_out and each not in first)
+    rest = (each for each in words if each not in first and not (unwritten and each.code == NUMBERS))
     return (*first, *others, *rest)
 
 

@@ -10,7 +10,7 @@ from memtile.access.walk import PAD, Walk, addresses, loops
 from memtile.arch.tiles import MM2S
 from memtile.explain.bd_chains import BdChains
 from memtile.explain.deadlock.planned_words import PlannedBd, PlannedWords, descriptor_of
-from memtile.explain.limit import Limit, Resource
+from memtile.explain.limit import LEAST, Limit, Resource
 from memtile.explain.names import channel_name
 from memtile.explain.results import ChannelUse, Result
 from memtile.explain.switch_ways import configured_ways, reached
@@ -38,7 +38,8 @@ def host_of_tasks(result: Result, external: Collection[str], use: ChannelUse) ->
 def one_for_all(result: Result, engine: Engine, limited: Limit) -> Limit:
     """A channel that sends packets to several others, by an estimate with a channel for each of them.
 
-    Then the longest of its streams stays, and no other one stands before it.
+    Then the longest of its streams stays, and no other one stands before it: words of one receiver do not go
+    over two channels.
     """
     sender = next((use for use in result.channels if called(use) == limited.name), None)
     ends = [] if sender is None else _packet_ends(engine, sender.name)
@@ -46,7 +47,7 @@ def one_for_all(result: Result, engine: Engine, limited: Limit) -> Limit:
     if sender is None or len(moves) < _TWO:
         return limited
     cycles = result.cycles - sender.spent.get(Cause.MOVING, 0) + max(moves)
-    if limited.cycles is not None and cycles >= limited.cycles:
+    if cycles > (1 - LEAST) * result.cycles:
         return limited
     says = f"{limited.name} sends to {len(moves)} others"
     return Limit(Resource.CHANNELS, says, "a channel for each of them", result.cycles, cycles, estimated=True)

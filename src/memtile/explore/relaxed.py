@@ -54,6 +54,7 @@ _HELPS = 0.2  # of the cycles: what one more buffer must save if twice as many a
 _SEVERAL = 3  # buffers: of fewer nobody takes several and leaves one
 _LITTLE = 0.25  # of what all buffers save: not worth a further one
 _LONGER = 1.25  # times as long as the next core: what one must compute to be the slow one
+_APART = 0.1  # of the cycles: between starts of tasks, for waits of a host to be between them
 _BUSY = 0.6  # of the cycles: what moves less is not worth a second channel
 
 
@@ -248,7 +249,7 @@ def _trials(result: Result, engine: Engine | None) -> Iterator[Trial]:
         host = Resource.START if engine is not None and _only_starts(engine) else Resource.HOST
         yield Trial(host, host, "the host needed no time", _HOST)
         yield from _fewer_tasks(result, host)
-        if host == Resource.HOST:
+        if host == Resource.HOST or (engine is not None and _starts_apart(engine)):
             yield Trial(Resource.WAITS, "the host", "the host did not wait between its tasks", no_waits=True)
     if engine is not None and engine.paced:
         paced = channel_name(engine, engine.paced[0])
@@ -389,6 +390,14 @@ def _only_starts(engine: Engine) -> bool:
     outside = engine.channels.external >= 0
     started = np.asarray(engine.state.seen)[outside, ChannelEvent.START_TASK]
     return bool(outside.any() and started.max() <= engine.now / 2)
+
+
+def _starts_apart(engine: Engine) -> bool:
+    """Whether the host has started the last task of some channel long after that of another one."""
+    outside = engine.channels.external >= 0
+    started = np.asarray(engine.state.seen)[outside, ChannelEvent.START_TASK]
+    started = started[started >= 0]
+    return bool(len(started) and started.max() - started.min() >= _APART * engine.now)
 
 
 def _most(uses: Sequence[ChannelUse], cause: Cause) -> ChannelUse | None:

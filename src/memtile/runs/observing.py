@@ -12,7 +12,7 @@ from memtile.explain.bd_findings import rewritten, with_rewrites
 from memtile.explain.deadlock.balance_findings import sure_lengths
 from memtile.explain.deadlock.planned_words import PlannedWords
 from memtile.explain.deadlock.word_balance import WordBalance
-from memtile.explain.findings import OF_WORDS, WRONG_LOCK, Finding, Severity
+from memtile.explain.findings import OF_WORDS, OTHER_WORDS, WRONG_LOCK, Finding, Severity
 from memtile.explain.imbalance import without_races
 from memtile.explain.orders.decide import decided
 from memtile.explain.race_findings import NamedArea, race_findings
@@ -99,7 +99,10 @@ class Observed:
         return sure_lengths(WordBalance(PlannedWords.of(engine, BdChains(engine)), self._areas))
 
     def added_to(self, result: Result) -> Result:
-        """The result of the run with it, without races that a hang has the code of already."""
+        """The result of the run with it, without races that a hang has the code of already.
+
+        Words for which nobody knows a reason are left out beside another error: that is why.
+        """
         named = {finding.code for finding in result.findings if finding.code == WRONG_LOCK}
         races = without_races((each for each in self.races if each.code not in named), result.findings)
         waits = [each for each in result.findings if each.code not in OF_WORDS]
@@ -107,7 +110,9 @@ class Observed:
             waits = [*with_rewrites(self.machine.engine, waits, self.watch.bds.found)]
         others = in_order_of_causes(waits, races)
         others = [*self._lengths(others), *others]
-        words = [each for each in result.findings if each.code in OF_WORDS]
+        explained = any(each.severity is Severity.ERROR for each in others)
+        left_out = OTHER_WORDS if explained else ""
+        words = [each for each in result.findings if each.code in OF_WORDS and each.code != left_out]
         result = replace(result, findings=with_words(others, words))
         if not self.histories or result.kept is None:
             return result

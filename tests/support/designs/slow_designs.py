@@ -204,12 +204,21 @@ def four_at_once(slow: bool) -> Made:
 
 def host_waits(slow: bool) -> Made:
     """A host that waits for one tile before it starts the other, which has nothing to do with it."""
+    return _two_tiles(1500, 1500, slow=slow)
+
+
+def host_waits_early(slow: bool) -> Made:
+    """The same, with all started before half of the run."""
+    return _two_tiles(1500, 1900, slow=slow)
+
+
+def _two_tiles(*sizes: int, slow: bool) -> Made:
     array = Array("npu1", columns=2)
     ends = []
-    for column in range(2):
+    for column, words in enumerate(sizes):
         tile, door = array.memory_tile(column), array.interface_tile(column)
-        data = np.arange(1500, dtype=np.int32)
-        block = tile.buffer("block", 1500)
+        data = np.arange(words, dtype=np.int32)
+        block = tile.buffer("block", words)
         tile.s2mm[0].start(tile.write(block))
         array.connect(door.mm2s[0], tile.s2mm[0])
         tile.expect(block, data)
@@ -353,6 +362,7 @@ SLOW = {
     "one_slow_core": SlowDesign(one_slow_core, Resource.SLOWEST, "core (0, 2)", "MT0507"),
     "four_at_once": SlowDesign(four_at_once, Resource.BUFFERS, "come", "MT0504"),
     "host_waits": SlowDesign(host_waits, Resource.WAITS, "the host", "MT0505"),
+    "host_waits_early": SlowDesign(host_waits_early, Resource.WAITS, "the host", "MT0505"),
     "padding": SlowDesign(padding, Resource.CHANNELS, "zeros of its padding"),
     "padded_objects": SlowDesign(padded_objects, Resource.PADDING, "280 of 400 words of memory(0,1) MM2S 0"),
     "uneven_columns": SlowDesign(uneven_columns, Resource.COLUMNS, "column 0", "MT0507"),

@@ -1,4 +1,4 @@
-"""Candidates in the Python source of a design: numbers, locks, subscripts and the order of starts.
+"""Candidates in the Python source of a design: numbers, locks, subscripts, padding, and other orders.
 
 Only what stands as a literal or a name in the source is changed, so that a change is a change of the text.
 """
@@ -20,6 +20,7 @@ _QUOTED = re.compile(r"'([^']+)'")
 _KINDS = {"lock": "lock_value", "start": "repeat", "acquire": "count", "release": "count", "": "bound"}
 """What a number is, by the function that it is given to; lengths are given to all others."""
 
+_TWO = 2  # sides of a dimension
 _ARRAYS = ("external", "feed", "expect", "expect_array", "buffer", "object_fifo")
 """Functions whose arguments say how much data there is."""
 _SIZES = ("shape", "data")
@@ -97,6 +98,8 @@ class _Source:
         yield from self._locks()
         yield from self._subscripts()
         yield from self._order()
+        yield from self._paddings()
+        yield from self._exchanges()
 
     def _offset(self, line: int, column: int) -> int:
         """Character of a place of the tree, whose columns count bytes."""
@@ -202,6 +205,42 @@ class _Source:
                     changes = [replace(first, new=second.old), replace(second, new=first.old)]
                     says = f"exchange lines {one.lineno} and {other.lineno}"
                     yield one.lineno, Candidate("order", says, changes, 1.0)
+
+    def _paddings(self) -> Iterator[tuple[int, Candidate]]:
+        """Zeros before and behind a dimension on its other side, or as many on each side."""
+        calls = (node for node in ast.walk(self._tree) if isinstance(node, ast.Call))
+        for call in (each for each in calls if _name(each.func) == "pad"):
+            inside = (node for each in call.args[1:] for node in ast.walk(each))
+            for pair in (node for node in inside if isinstance(node, ast.Tuple)):
+                sides = [side for each in pair.elts if (side := _whole(each)) is not None]
+                if len(sides) != _TWO or len(pair.elts) != _TWO:
+                    continue
+                before, after = sides
+                both = before + after
+                for first in dict.fromkeys((after, both // 2)):
+                    if first != before:
+                        new = f"({first}, {both - first})"
+                        says = f"line {pair.lineno}, pad: {new} instead of ({before}, {after})"
+                        yield pair.lineno, Candidate("padding", says, [self._change(pair, new)], 0.7)
+
+    def _exchanges(self) -> Iterator[tuple[int, Candidate]]:
+        """Two neighbours of one form in a list, or two of what is started one after the other, exchanged."""
+        for node in ast.walk(self._tree):
+            listed = node.elts if isinstance(node, ast.List) else []
+            started = node.args if isinstance(node, ast.Call) and _name(node.func) == "start" else []
+            for one, other in pairwise((*listed, *started)):
+                first, second = self._change(one, ""), self._change(other, "")
+                if type(one) is type(other) and not isinstance(one, ast.Constant) and first.old != second.old:
+                    changes = [replace(first, new=second.old), replace(second, new=first.old)]
+                    says = f"line {one.lineno}: exchange {first.old} and {second.old}"
+                    yield one.lineno, Candidate("order", says, changes, 0.9)
+
+
+def _whole(node: ast.expr) -> int | None:
+    """The whole number that a node is."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, int):
+        return node.value
+    return None
 
 
 def _values(number: _Number, kind: str, others: Counter[int]) -> dict[int, float]:

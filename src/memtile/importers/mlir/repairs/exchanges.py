@@ -1,4 +1,4 @@
-"""Candidates that exchange two of a kind: arrays of host transfers, dimensions, zeros on both sides."""
+"""Candidates that exchange two of a kind: arrays and numbers of a host, dimensions, zeros on both sides."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from memtile.importers.mlir.repairs.patterns import BD, MEMCPY, part_of
 from memtile.importers.mlir.repairs.releases import Found
 from memtile.importers.mlir.tree import Operation
 
-_FIFO = "aie.objectfifo"
+_FIFO, _PARAMETER = "aie.objectfifo", "aiex.npu.rtp_write"
 _MOST = 12  # streams of a host between which arrays are exchanged
 _Stream = tuple[str, str]
 """A channel, as a transfer calls it, and an array of the host."""
@@ -23,6 +23,7 @@ def exchange_candidates(design: DesignText) -> Iterator[Found]:
     """Candidates that exchange two of a kind."""
     for sequence in design.named(*SEQUENCES):
         yield from _arrays(design, sequence)
+        yield from _parameters(design, sequence)
     for each in design.named(MEMCPY, BD, _FIFO):
         yield from _dimensions(design, each)
         yield from _paddings(design, each)
@@ -46,6 +47,19 @@ def _arrays(design: DesignText, sequence: Operation) -> Iterator[Found]:
         lines = f"{first[0][0].line} and {second[0][0].line}"
         says = f"lines {lines}: exchange {one[1]} and {other[1]}, which {one[0]} and {other[0]} move"
         yield first[0][0], Candidate("array", says, changes, 0.4)
+
+
+def _parameters(design: DesignText, sequence: Operation) -> Iterator[Found]:
+    """The values of two runtime parameters in each other's place."""
+    writes = [(each, [*design.numbers(each)][-1:]) for each in design.inside(sequence, _PARAMETER)]
+    for (one, first), (other, second) in combinations(writes[:_MOST], 2):
+        if first and second and first[0][2] != second[0][2]:
+            changes = [
+                *design.with_number(one, first[0][1], second[0][2]),
+                *design.with_number(other, second[0][1], first[0][2]),
+            ]
+            says = f"lines {one.line} and {other.line}: exchange the values {first[0][2]} and {second[0][2]}"
+            yield one, Candidate("array", says, changes, 0.6)
 
 
 def _channel(design: DesignText, move: Operation) -> str:

@@ -55,7 +55,8 @@ def number_candidates(design: DesignText) -> Iterator[Found]:
             changes = design.with_number(operation, at, other)
             kind = _kind(operation, role)
             unlikely += 0.4 * (kind in ("channel", "packet_id")) + _SHARED * (alike[value] > 1)
-            says = f"{_title(design, operation)}: {other} instead of {value}"
+            part = part_of(operation, role)
+            says = f"{_title(design, operation)}: {f'{part} ' * bool(part)}{other} instead of {value}"
             yield operation, Candidate(kind, says, changes, unlikely)
 
 
