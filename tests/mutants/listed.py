@@ -11253,4 +11253,18 @@ MUTANTS = (
         "core.endless or all(each == 1 ",
         "tests/faults/test_turn_balance.py::test_loops_that_fit_have_no_finding",
     ),
+    Mutant(
+        "a part of an array that is whole BDs of the other end is too short",
+        "check/left_words.py",
+        "if not words % length:",
+        "if words % length:",
+        "tests/faults/test_written_bds.py::test_a_part_of_an_array_that_ends_within_a_bd_of_the_other_end_is_named_before_a_run",
+    ),
+    Mutant(
+        "what a lock has wrong is not said of a design that no run decides",
+        "check/check.py",
+        "near += () if hang.findings else tuple(unfit.values())",
+        "near += () if not hang.findings else tuple(unfit.values())",
+        "tests/faults/test_lock_discipline.py::test_a_count_of_which_no_run_says_who_waits_is_a_warning",
+    ),
 )
