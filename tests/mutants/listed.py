@@ -11267,4 +11267,11 @@ MUTANTS = (
         "near += () if not hang.findings else tuple(unfit.values())",
         "tests/faults/test_lock_discipline.py::test_a_count_of_which_no_run_says_who_waits_is_a_warning",
     ),
+    Mutant(
+        "answers to control packets without a task are not followed",
+        "explain/switch_ways.py",
+        "if ch >= 0 and c.phase[ch] == Phase.IDLE and not c.bds_done[ch]), -1)",
+        "if ch >= 0 and c.phase[ch] == Phase.IDLE and c.bds_done[ch]), -1)",
+        "tests/faults/test_stream_culprits.py::test_answers_to_control_packets_without_a_task_are_named_instead",
+    ),
 )

@@ -23,12 +23,13 @@ from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.lock_waits import owner
 from memtile.explain.names import called, is_logic, port_name
 from memtile.explain.stream_waits import stuck_text
-from memtile.explain.switch_ways import barred_text, packet_ways, reached, slots
+from memtile.explain.switch_ways import answered_without_task, barred_text, packet_ways, reached, slots
 from memtile.jit.tables import plain
 from memtile.model.dma.channel_registers import OUT_OF_ORDER_MASK, QUEUE_START_BD_MASK
 from memtile.model.state.causes import LINKS, Cause, CorePhase, Phase
 from memtile.model.streams.packet_flow import STREAM_MASK
 from memtile.model.streams.switch_config import PACKET
+from memtile.sim.kernels.kernel_core import place
 
 _CONTROLLER = register_named("memory_tile", "DMA_S2MM_0_Ctrl").field("Controller_ID")
 _ID = field_of(SLOT, "id")
@@ -143,6 +144,14 @@ class ChainEnd:
             says += ", and no task that runs releases it; what waits in queues, the registers do not say"
             return self._made("MT0302", says, fix)
         senders = self._control_senders()
+        tile = owner(self.waits.engine, self.party.number)[0]
+        idle = answered_without_task(self.waits.engine, tile) if senders else -1
+        if idle >= 0:
+            channel, at = Party(PartyKind.CHANNEL, idle), place(self.waits.engine.spec, tile)
+            does = f"gets the answers of the control port of tile {at} and never had a task"
+            fix = f"Start the task for them on {self.words.name(channel)}, or let their flow end elsewhere."
+            side = (self.words.side(channel, does),)
+            return self._made("MT0312", f"{self.words.name(channel)} {does}; {says}", fix, side)
         if senders:
             names = " and ".join(called(self.waits.engine, ch) for ch in senders)
             verb = "has" if len(senders) == 1 else "have"
