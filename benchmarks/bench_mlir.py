@@ -13,15 +13,21 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from memtile.check.check import check
+from memtile.check.checked_program import of_mlir
+from memtile.importers.design import load_still
 from memtile.importers.mlir.reader import read
 from memtile.importers.mlir.token_packets import Text
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
 import matmul_16_cores  # an example is no package
+from long_sequence import long_sequence
 
 COPIES = 20  # of the example's device, for a text of half a megabyte
 ROUNDS = 5
 MOST_WORDS = 12  # reading costs less than so many searches for words
+COPIES_OF_A_BLOCK = 1000  # by a host; the abstract run of more meets its limit, which would hide some growth
+MOST_GROWTH = 5.5  # of four times as many
 MOST_STARTS = 12  # building and running, against a start of Python with NumPy and Numba
 WORD = re.compile(r"[\w.%@#!-]+|\S")
 
@@ -60,6 +66,21 @@ def test_reading(benchmark) -> None:
     benchmark.extra_info["MB/s"] = round(len(text) / read_in / 1e6, 1)
     benchmark.extra_info["times the words"] = round(read_in / words, 1)
     assert read_in < MOST_WORDS * words
+
+
+def test_a_check_of_many_tasks_is_linear_in_them(benchmark, tmp_path) -> None:
+    """Four times as many tasks take four times as long, and no more."""
+
+    def check_of(copies: int) -> float:
+        file = tmp_path / f"{copies}.mlir"
+        file.write_text(long_sequence(copies))
+        return min(seconds(lambda: check(file.name, lambda: of_mlir(load_still(file)))) for _ in range(2))
+
+    check_of(8)  # all modules loaded
+    few, many = check_of(COPIES_OF_A_BLOCK), check_of(4 * COPIES_OF_A_BLOCK)
+    benchmark.pedantic(lambda: None, rounds=1)
+    benchmark.extra_info["s"], benchmark.extra_info["x a quarter"] = round(many, 2), round(many / few, 2)
+    assert many < MOST_GROWTH * few
 
 
 def test_a_whole_run(benchmark) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -26,6 +27,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
 import gemm
 import halo_tiling
 from bench_array import least, streaming, working
+from long_sequence import long_sequence
 from memtile import run, run_many
 from memtile.arch.tiles import MEMORY, WORD_BYTES
 from memtile.bd.descriptor import Descriptor
@@ -66,6 +68,7 @@ class Sizes(NamedTuple):
         designs: of a sweep.
         writes: single accesses through the door, of each kind.
         program: writes of a program.
+        copies: of a host sequence that is written out.
         compiles: whether the first compile is measured.
     """
 
@@ -80,11 +83,12 @@ class Sizes(NamedTuple):
     designs: int = 12
     writes: int = 20_000
     program: int = 200_000
+    copies: int = 19_000
     compiles: bool = True
 
 
 WHOLE = Sizes()
-SMALLEST = Sizes(1, 1, 1, 4, 512, 1 << 12, 2000, (1, 2), 2, 400, 400, False)
+SMALLEST = Sizes(1, 1, 1, 4, 512, 1 << 12, 2000, (1, 2), 2, 400, 400, 8, False)
 
 
 def seconds(call: Callable[[], object]) -> float:
@@ -325,6 +329,19 @@ def start(rounds: int) -> Figures:
         return {"seconds": min(process("run", demo, **kept) for _ in range(rounds))}
 
 
+def long_text(copies: int) -> Figures:
+    """Processor time and memory of a check of a text with many tasks, and of one with a quarter of them."""
+    found: Figures = {}
+    with tempfile.TemporaryDirectory() as place:
+        for name, count in (("quarter", copies // 4), ("whole", copies)):
+            file = Path(place, f"{name}.mlir")
+            file.write_text(long_sequence(count))
+            found[f"{name} MB"] = file.stat().st_size / 1e6
+            found[f"{name} seconds"] = process("check", str(file))
+    found["child MB"] = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1e3
+    return found
+
+
 def compiling() -> Figures:
     """Processor time of the first compile."""
     with tempfile.TemporaryDirectory() as place:
@@ -357,6 +374,7 @@ def rows(copy: float, size: Sizes) -> Iterator[tuple[str, Callable[[], Figures]]
     yield "sweep_threads", lambda: sweep(size.designs)
     yield "door", lambda: door(size)
     yield "start", lambda: start(rounds)
+    yield "long_text", lambda: long_text(size.copies)
     yield "compile", compiling if size.compiles else lambda: {"missing": "not with the smallest sizes"}
 
 

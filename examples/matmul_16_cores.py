@@ -142,7 +142,7 @@ def run() -> tuple[Run, bool]:
     with tempfile.TemporaryDirectory() as folder:
         (file := Path(folder, "design.mlir")).write_text(text())
         done = memtile.load(file).run(a, b)
-    exact = np.array_equal(done.arrays["2"].reshape(SIZE, SIZE), a.astype(np.int32) @ b.astype(np.int32))
+    exact = np.array_equal(done.arrays["2"].reshape(SIZE, SIZE), a.astype(np.float64) @ b.astype(np.float64))
     return done, exact
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import pytest
@@ -14,11 +16,14 @@ from hypothesis.extra.numpy import arrays
 from memtile import Array, MemoryTile, view
 from memtile.explain.checks import Check
 from memtile.explain.exchanged_outputs import with_exchanges
+from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.limit import Lifted, Resource
 from memtile.explain.mismatch_causes import cause_of
 from memtile.explain.results import ChannelUse, CoreUse, Result, Status
 from memtile.explain.slow import slow_findings
-from memtile.explain.wrong_words import wrong_words
+from memtile.explain.word_sources import WordSources
+from memtile.explain.wrong_words import with_words, without_followers, wrong_words
+from memtile.explore.limit_estimates import host_of_tasks
 from memtile.kernels import Action, Core
 from memtile.model.state.causes import Cause, CoreCause
 
@@ -144,7 +149,8 @@ def test_parts_of_elements_that_are_computed_alone() -> None:
 def test_elements_that_are_right_up_to_one_say_where_to_look() -> None:
     expected = np.random.default_rng(5).integers(0, 999, 64).astype(np.int32)
     got = np.concatenate([expected[:32], np.random.default_rng(6).integers(0, 999, 32)]).astype(np.int32)
-    (finding,) = wrong_words([Check.compare("back", got, expected)], lambda _: "MM2S 0 writes it.")
+    sources = SimpleNamespace(text=lambda _: "MM2S 0 writes it.", exchanged_ids=lambda _: None)
+    (finding,) = wrong_words([Check.compare("back", got, expected)], cast(WordSources, sources))
     assert finding.message.endswith("All before element 32 are right. MM2S 0 writes it.")
     assert finding.fix.startswith("Look at what makes these words from element 32 on, and at what it reads: ")
 
@@ -158,6 +164,49 @@ def test_outputs_that_are_exchanged_name_each_other() -> None:
     (alone, _) = with_exchanges([one, Check.compare("d", DATA, DATA)], [(DATA, DATA + 3), (DATA, DATA)])
     assert alone.cause is not None
     assert alone.cause.fix == "Let what goes to d not come here: look at the transfers of the host."
+
+
+def test_packets_that_have_the_ids_of_each_other_are_named() -> None:
+    array = Array("npu1", columns=1)
+    tile, cores = array.memory_tile(0), [array.compute_tile(0, row) for row in (2, 3)]
+    bus = array.packet_bus("bus", *((tile.mm2s[0], [core.s2mm[0]]) for core in cores))
+    sent = []
+    for number, core in enumerate(cores):
+        part = tile.buffer(f"part{number}", 8, data=DATA[8 * number :][:8])
+        sent.append(bus.streams[1 - number].packets(tile.read(part)))
+        core.s2mm[0].start(core.write(kept := core.buffer("kept", 8)))
+        core.expect(kept, DATA[8 * number :][:8])
+    tile.mm2s[0].start(*sent)
+    first, _ = array.run().findings
+    assert first.code == "MT0410"
+    assert first.sides[0].who == "memory(0,1) MM2S 0"
+    assert "MM2S 0, BD 1, sends it with packet id 0, and BD 0 what was expected of it" in first.message
+    assert first.fix == "Exchange the packet ids 0 and 1 of the two, or the receivers of their streams."
+
+
+def test_words_that_nobody_has_written_are_not_rounded() -> None:
+    """Sums that go on from words that nobody has written are the reason of that, and come first."""
+    unwritten, rounded, sums = (
+        Finding(code, severity, code, ())
+        for code, severity in (
+            ("MT0203", Severity.WARNING),
+            ("MT0411", Severity.ERROR),
+            ("MT0413", Severity.ERROR),
+        )
+    )
+    assert with_words([unwritten], [rounded]) == (unwritten,)
+    assert with_words([], [rounded]) == (rounded,)
+    assert with_words([unwritten], [sums]) == (sums, unwritten)
+
+
+def test_words_of_which_nobody_knows_who_makes_them_come_of_another_error() -> None:
+    error = Finding("MT0122", Severity.ERROR, "", ())
+    unplaced, placed = (
+        Finding("MT0406", Severity.ERROR, "", tuple(Side(who, "") for who in sides))
+        for sides in (["out"], ["MM2S 0", "out"])
+    )
+    assert without_followers([error, unplaced, placed]) == (error, placed)
+    assert without_followers([unplaced]) == (unplaced,)
 
 
 def test_two_buffers_of_one_name_have_writers_of_their_own() -> None:
@@ -178,11 +227,24 @@ def test_two_buffers_of_one_name_have_writers_of_their_own() -> None:
     assert findings[0].fix == "Look at what makes these words, and at what it reads."
 
 
-def test_elements_of_a_word_in_the_other_order() -> None:
-    data = np.arange(1, 33, dtype=np.int16)
-    found = cause_of(data.reshape(-1, 2)[:, ::-1].ravel().copy(), data)
+@pytest.mark.parametrize(
+    ("dtype", "unit", "group", "code", "text"),
+    [
+        (np.int16, 2, 4, "MT0401", "has the 2 elements of each 32-bit word in the other order"),
+        (np.int8, 1, 4, "MT0401", "has the 4 elements of each 32-bit word in the other order"),
+        (np.int8, 2, 4, "MT0404", "has the 16-bit halves of each 32-bit word in the other order"),
+        (np.uint16, 1, 4, "MT0404", "has the bytes of each 32-bit word in the other order"),
+        (np.int32, 2, 4, "MT0404", "has the 16-bit halves of each element in the other order"),
+        (np.int64, 4, 8, "MT0404", "has the 32-bit halves of each element in the other order"),
+        (np.int64, 2, 8, "MT0404", "has the 16-bit parts of each element in the other order"),
+    ],
+)
+def test_parts_of_a_word_in_the_other_order(dtype: type, unit: int, group: int, code: str, text: str) -> None:
+    data = np.random.default_rng(3).integers(1, 100, 64).astype(np.uint8)
+    came = data.reshape(-1, group // unit, unit)[:, ::-1].ravel()
+    found = cause_of(came.view(dtype), data.view(dtype))
     assert found is not None
-    assert found.text == "has the 2 elements of each 32-bit word in the other order"
+    assert (found.code, found.text) == (code, text)
 
 
 def test_what_one_word_more_or_less_does_not_explain_is_not_named() -> None:
@@ -314,6 +376,12 @@ def test_short_tasks_are_told_of_the_channel_that_moves_longest() -> None:
     assert slow_findings(result(use("0", "MM2S", idle, tasks=8)), []) == ()
     busy = use("1", "MM2S", {Cause.MOVING: 1000})
     assert slow_findings(result(use("0", "MM2S", idle, tasks=8), busy), helps) == ()
+
+
+def test_a_second_channel_costs_a_host_as_many_tasks_as_the_first() -> None:
+    uses = [use(name, "MM2S", {}, tasks=tasks) for name, tasks in (("a", 1), ("b", 3), ("inside", 9))]
+    run = result(*uses, host=800)
+    assert [host_of_tasks(run, ("MM2S a", "MM2S b"), each) for each in uses] == [200, 600, 0]
 
 
 def test_a_busy_host_is_told() -> None:

@@ -110,3 +110,13 @@ def test_no_array_has_a_port_to_programmable_logic() -> None:
     text = device(BUFFERS, FIFOS.replace("2 : i32)", "2 : i32) {plio = true}"), REGISTERED)
     with pytest.raises(DesignError, match="leads to programmable logic"):
         loaded(text)
+
+
+@pytest.mark.parametrize("given", [0, 1])
+def test_cores_run_without_a_host_sequence(given: int) -> None:
+    lock = f'%go = aie.lock(%c, 0) {{init = {given} : i32, sym_name = "go"}}'
+    core = "aie.core(%c) { aie.use_lock(%go, AcquireGreaterEqual, 1)\n aie.end }"
+    done = loaded(device(lock, core)).run(max_cycles=2_000)
+    found = [(each.code, each.severity.value, "aiex.set_lock" in each.fix) for each in done.result.findings]
+    stuck = (Status.STUCK, [("MT0302", "warning", True)])  # an outside host may set the lock
+    assert (done.result.status, found) == ((Status.FINISHED, []) if given else stuck)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from memtile import Array, MemtileError
+from memtile.check.check import check_design
 
 ROUNDS, WORDS = 4, 24
 
@@ -80,3 +81,19 @@ def test_what_cannot_be_started_out_of_order() -> None:
         "one (AM020: the header names one BD)."
     )
     assert shared.bd_pool.free(0) == 24
+
+
+@pytest.mark.parametrize("astray", [False, True])
+def test_two_packets_for_one_place_are_named_where_another_one_gets_none(astray: bool) -> None:
+    array = Array("npu1", columns=1)
+    shared, senders = array.memory_tile(0), [array.compute_tile(0, row) for row in (2, 3)]
+    bus = array.packet_bus("merge", *((s.mm2s[0], [shared.s2mm[0]]) for s in senders), keep_headers=True)
+    places = [shared.write(shared.buffer(name, 4)) for name in "ab"]
+    numbers = shared.s2mm[0].start_out_of_order(*places, packets=2)
+    for sender, stream, bd in zip(senders, bus.streams, numbers, strict=True):
+        packet = sender.read(sender.buffer("c", 4, data=np.arange(4)))
+        sender.mm2s[0].start(stream.packets(packet, bd=numbers[0] if astray else bd))
+    made = check_design(lambda: array).findings, array.run().findings
+    assert [[str(each)[:42] for each in found] for found in made] == [
+        ["MT0134 error: compute(0,3) MM2S 0 (BD 0) s"] * astray
+    ] * 2

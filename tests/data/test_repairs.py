@@ -245,6 +245,95 @@ def test_what_a_finding_means_is_tried_first(mistake: str) -> None:
     assert applied(text, candidates(text, [finding])[0].changes) == PARTS
 
 
+HOSTED = """module { aie.device(npu1_1col) {
+aie.objectfifo @a(%shim dimensionsToStream [<size = 4, stride = 2>, <size = 2, stride = 8>], {%core}, 2 : i32)
+  {padDimensions = #aie<bd_pad_layout_array[<const_pad_before = 2, const_pad_after = 0>]>}
+aie.runtime_sequence(%x: memref<64xi32>, %y: memref<64xi32>) {
+aiex.npu.dma_memcpy_nd(%y[0, 0, 0, 0][1, 1, 4, 16][0, 0, 4, 1]) {id = 0 : i64, metadata = @a} : memref<64xi32>
+aiex.npu.dma_memcpy_nd(%x[0, 0, 0, 0][1, 1, 1, 64][0, 0, 0, 1]) {id = 1 : i64, metadata = @b} : memref<64xi32>
+} } }"""
+
+
+@pytest.mark.parametrize(
+    ("says", "line", "becomes"),
+    [
+        ("lines 5 and 6: exchange %y and %x, which @a and @b move", 6, "(%y[0, 0, 0, 0]"),
+        ("line 5: exchange dimensions 2 and 3 of its 4", 5, "[1, 1, 16, 4][0, 0, 1, 4]"),
+        (
+            "line 2: exchange dimensions 0 and 1 of its 2",
+            2,
+            "[<size = 2, stride = 8>, <size = 4, stride = 2>]",
+        ),
+        ("line 2: 0 zeros before and 2 behind the data", 3, "<const_pad_before = 0, const_pad_after = 2>"),
+        ("line 2: 1 zeros before and 1 behind the data", 3, "<const_pad_before = 1, const_pad_after = 1>"),
+    ],
+)
+def test_two_of_a_kind_are_exchanged(says: str, line: int, becomes: str) -> None:
+    text = Text("d.mlir", HOSTED)
+    (found,) = (each for each in candidates(text, ()) if each.says == says)
+    assert becomes in applied(text, found.changes).splitlines()[line - 1]
+
+
+def test_of_words_that_are_shifted_the_order_of_transfers_is_likelier() -> None:
+    shifted, swapped = (
+        next(each.unlikely for each in candidates(Text("d.mlir", HOSTED), [found]) if each.kind == "order")
+        for found in (Finding(code, Severity.ERROR, "") for code in ("MT0402", "MT0404"))
+    )
+    assert shifted < swapped
+
+
+SQUARES = """module { aie.device(npu1_1col) {
+%shim = aie.tile(0, 0)
+%tile = aie.tile(0, 2)
+aie.objectfifo @in(%shim, {%tile}, 1 : i32) : !aie.objectfifo<memref<8xi16>>
+aie.objectfifo @out(%tile, {%shim}, 1 : i32) : !aie.objectfifo<memref<8xi16>>
+aie.core(%tile) {
+%c0 = arith.constant 0 : index
+%c1 = arith.constant 1 : index
+%c8 = arith.constant 8 : index
+%came = aie.objectfifo.acquire @in(Consume, 1) : !aie.objectfifosubview<memref<8xi16>>
+%x = aie.objectfifo.subview.access %came[0] : !aie.objectfifosubview<memref<8xi16>> -> memref<8xi16>
+%go = aie.objectfifo.acquire @out(Produce, 1) : !aie.objectfifosubview<memref<8xi16>>
+%y = aie.objectfifo.subview.access %go[0] : !aie.objectfifosubview<memref<8xi16>> -> memref<8xi16>
+scf.for %i = %c0 to %c8 step %c1 {
+%a = memref.load %x[%i] : memref<8xi16>
+%b = arith.muli %a, %a : i16
+memref.store %b, %y[%i] : memref<8xi16>
+}
+aie.objectfifo.release @in(Consume, 1)
+aie.objectfifo.release @out(Produce, 1)
+aie.end
+}
+aie.runtime_sequence(%a: memref<8xi16>, %b: memref<8xi16>) {
+aiex.npu.dma_memcpy_nd(%b[0, 0, 0, 0][1, 1, 1, 8][0, 0, 0, 1])
+  {id = 1 : i64, metadata = @out, issue_token = true} : memref<8xi16>
+aiex.npu.dma_memcpy_nd(%a[0, 0, 0, 0][1, 1, 1, 8][0, 0, 0, 1]) {id = 0 : i64, metadata = @in} : memref<8xi16>
+aiex.npu.dma_wait {symbol = @out}
+} } }"""
+
+
+def test_an_input_of_the_other_byte_order_is_named_by_a_run_with_its_bytes_swapped() -> None:
+    data = np.array([3, 1, 4, 1, 5, 9, 2, 6], np.int16)
+    given = data.byteswap()
+    found = load(Text("d.mlir", SQUARES)).repairs(given, None, expected={"1": data * data})
+    assert found.best is not None
+    assert found.best.says == "swap the bytes of each element of argument 0, which come in the other order"
+    assert found.best.target == "argument 0"
+    assert np.array_equal(given, data.byteswap())
+
+
+def test_words_without_a_reason_get_that_of_the_change_that_makes_them_right() -> None:
+    change = Change("d.mlir", 5, 30, "%y", "%x")
+    tried = search(
+        [Candidate("array", "exchange a", [change])], lambda *_: Trial(True, 7, compared=True), max_cycles=9
+    )
+    (found,) = with_repair(
+        [Finding("MT0405", Severity.ERROR, "c is wrong.", (Side("c", "is wrong"),))], tried
+    )
+    assert found.fix == "Exchange a. Tried: all words are as expected."
+    assert [side.place for side in found.sides] == ["d.mlir:5:30", ""]
+
+
 def is_read(text: Text, candidate: Candidate) -> bool:
     """Whether a text is not refused with a candidate."""
     try:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 
-from memtile import Array, End, MemoryTile, pad, view
+from memtile import Array, Buffer, End, Lock, MemoryTile, pad, view
 from memtile.bd.descriptor import Descriptor
 from memtile.kernels import Action, Core, Kernel
 
@@ -104,6 +104,38 @@ def halves(first: int) -> Array:
     return array
 
 
+def linked(first: int) -> Array:
+    """As ``halves``, but each half has a descriptor of its own, as in links of object FIFOs."""
+    array, back = Array("npu1", columns=1), np.zeros(32, np.int32)
+    door, shared = array.interface_tile(0), array.memory_tile(0)
+    cores, kept = [array.compute_tile(0, 2), array.compute_tile(0, 3)], shared.buffer("kept", 32)
+    out = array.object_fifo("out", shared, door, shape=(2, 16))
+    full = [shared.lock(0, "full0"), shared.lock(0, "full1")]
+    halves = [view(32)[:16], view(32)[16:]]
+    shared.s2mm[4].start(*(shared.write(kept, halves[n]).guarded(None, full[n].release()) for n in range(2)))
+    for n, (core, go) in enumerate(zip(cores, out.gather("back", cores), strict=True)):
+        read = shared.read(kept, halves[n ^ first]).guarded(full[n ^ first].acquire())
+        shared.mm2s[2 + n].start(read)
+        array.connect(shared.mm2s[2 + n], core.s2mm[0])
+        came, there = core.buffer("came", 16), core.lock(0, "there")
+        core.s2mm[0].start(core.write(came).guarded(None, there.release()))
+
+        def kernel(
+            core: Core, came: Buffer = came, there: Lock = there, go: End = go.producer
+        ) -> Iterator[Action]:
+            yield core.acquire(there)
+            yield core.acquire(go.free)
+            core.write(go.buffer(0), 2 * core.read(came).reshape(1, 16))
+            yield core.release(go.full)
+
+        core.run_kernel(kernel)
+    door.mm2s[0].start(door.read(array.external("data", DATA), view(96)[:32]))
+    array.connect(door.mm2s[0], shared.s2mm[4])
+    out.consumers[0].channel.start(door.write(array.external("back", back)))
+    array.expect_array("back", back, 2 * DATA[:32])
+    return array
+
+
 def doubles(come: End, go: End) -> Kernel:
     def kernel(core: Core) -> Iterator[Action]:
         for turn in range(3):
@@ -137,11 +169,22 @@ def doubles(come: End, go: End) -> Kernel:
             "MM2S 0 ",
             "Give its iteration the step 16 instead of 20 (words).",
         ),
+        (
+            lambda: of_tile(DATA, 3, dims=((1, 4), (12, 8)), iteration=(4, 3)),
+            "MM2S 0 ",
+            "Exchange its dimensions: sizes 8, 3, 4 and strides 12, 4, 1.",
+        ),
+        (
+            lambda: of_tile(np.tile(DATA[:48], 2), 6, iteration=(16, 4)),
+            "MM2S 0 ",
+            "Give its iteration 3 steps instead of 4.",
+        ),
         (lambda: padded(3, 1), "MM2S 0 ", "Exchange the padding: 1 before and 3 behind."),
         (lambda: padded(2, 0, 1), "MM2S 0 ", "Change the padding: 1 before and 1 behind."),
         (lambda: through_a_core(8), "interface(0,0) MM2S 0 'come'", "rows of 8 words with a stride of 12."),
         (lambda: joined(16), "memory(0,1) S2MM 0 ", "Exchange their offsets, or the order of the join."),
         (lambda: halves(1), "memory(0,1) MM2S 1 ", "Exchange their offsets, or the order of the split."),
+        (lambda: linked(1), "memory(0,1) MM2S 2 ", "Exchange their offsets, or the order of the split."),
     ],
 )
 def test_the_channel_is_named_with_the_walk_that_it_needs(

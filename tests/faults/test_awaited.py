@@ -11,7 +11,7 @@ from memtile.check.check import check
 from memtile.check.checked_program import of_mlir
 from memtile.explain.findings import Finding, Severity
 from memtile.importers.design import load, load_still
-from memtile.runs.awaited import count_ended
+from memtile.runs.awaited import PushedTasks
 
 HEAD = """module {
   aie.device(npu1_1col) {
@@ -100,7 +100,9 @@ def test_results_that_are_all_waited_for_have_no_finding(tmp_path: Path, steps: 
 
 
 def test_each_token_is_of_one_task_in_order() -> None:
-    tokens = [False, True, False, True, False]
-    assert [count_ended(tokens, many) for many in (1, 2, 3)] == [2, 4, 5]
-    assert [count_ended(tokens, many, by_token=False) for many in (1, 3, 9)] == [1, 3, 5]
-    assert count_ended([], 1) == 0
+    tasks = PushedTasks()
+    for token in (False, True, False, True, False):
+        tasks.push(token=token)
+    assert [tasks.ended(many) for many in (1, 2, 3)] == [2, 4, 5]
+    assert [tasks.ended(many, by_token=False) for many in (1, 3, 9)] == [1, 3, 5]
+    assert PushedTasks().ended(1) == 0

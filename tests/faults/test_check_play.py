@@ -25,6 +25,7 @@ from memtile.explain.deadlock.graph import PartyKind
 from memtile.importers.design import load, load_still
 from memtile.importers.kernels.core_locks import released_by_cores
 from support.designs.severe import severe
+from support.mlir.mlir_designs import device, loaded
 from support.mlir.mlir_texts import PASSTHROUGH
 
 CORPUS = Path(__file__).parents[1] / "corpus"
@@ -75,6 +76,38 @@ def through(words: int, rounds: int, *, wait_first: bool = False) -> Array:
 def test_a_design_that_comes_to_its_end_has_no_finding() -> None:
     assert codes(found(lambda: through(16, 4))) == []
     assert codes(found(lambda: through(512, 8))) == []  # more than the ports hold at a time
+
+
+def copied(words: int, rounds: int) -> Array:
+    """A block that a host sends through a memory tile, a task a round, and then waits."""
+    array = Array("npu1", 1)
+    interface, tile = array.interface_tile(0), array.memory_tile(0)
+    source = array.external("source", np.arange(words, dtype=np.int32))
+    target = array.external("target", np.zeros(words, np.int32))
+    block, empty, full = tile.buffer("block", words), tile.lock(1, "empty"), tile.lock(0, "full")
+    array.connect(interface.mm2s[0], tile.s2mm[0])
+    array.connect(tile.mm2s[0], interface.s2mm[0])
+    tile.s2mm[0].start(tile.write(block).guarded(empty.acquire(), full.release()), loop=True)
+    tile.mm2s[0].start(tile.read(block).guarded(full.acquire(), empty.release()), loop=True)
+
+    def sequence(host: Host):  # type: ignore[no-untyped-def]
+        for _ in range(rounds):
+            yield host.start(interface.s2mm[0], interface.write(target))
+            yield host.start(interface.mm2s[0], interface.read(source))
+        yield host.wait()
+
+    array.host(sequence)
+    return array
+
+
+@pytest.mark.parametrize("cycles", [5, *range(360, 385, 5)])
+def test_the_end_of_the_abstract_run_keeps_no_host_from_its_next_task(
+    monkeypatch: pytest.MonkeyPatch, cycles: int
+) -> None:
+    monkeypatch.setattr("memtile.check.play.MOST_CYCLES", cycles)
+    result = found(lambda: copied(64, 4))
+    assert codes(result) == []
+    assert [note.partition(": ")[0] for note in result.notes] == ["undecided whether every run finishes"]
 
 
 def test_a_host_that_waits_for_what_its_next_step_would_bring_is_a_circle() -> None:
@@ -294,3 +327,17 @@ def test_what_was_taken_and_given_is_counted_by_execution() -> None:
     begun = Counts([chain, ring], 2, running=True)
     assert dict(begun.taken) == {3: 2, 4: 1}
     assert dict(begun.given) == {3: 2, 4: 2}
+
+
+@pytest.mark.parametrize(("given", "codes"), [(0, ["MT0106"]), (1, []), (2, [])])
+def test_cores_of_a_text_without_host_that_wait_for_each_other_are_found(
+    given: int, codes: list[str]
+) -> None:
+    locks = "\n".join(f"%l{n} = aie.lock(%c, {n}) {{init = 0 : i32}}" for n in (0, 1, 2))
+    cores = [
+        f"aie.core(%{tile}) {{ aie.use_lock(%l{takes}, AcquireGreaterEqual, 1)\n"
+        f"aie.use_lock(%l{gives}, Release, 1)\n aie.end }}"
+        for tile, takes, gives in (("c", 0, 1), ("d", 1, given))
+    ]
+    result = check("d", lambda: of_mlir(loaded(device(locks, *cores))))
+    assert [each.code for each in result.findings if each.code in ("MT0103", "MT0106")] == codes

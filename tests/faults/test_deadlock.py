@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memtile import Array, MemoryTile, Status
+from memtile import Array, Lock, MemoryTile, Status
 from memtile.cli.design_file import load_design
 from memtile.explain.bd_chains import BdChains
 from memtile.explain.deadlock.build import EngineWaits
@@ -31,6 +31,7 @@ LOCK, CORE = Party(PartyKind.LOCK, 0), Party(PartyKind.CORE, 0)
 
 
 Waits = dict[Party, list[Need]]
+Order = tuple[Lock | None, Lock | None]
 
 
 def needs(all_of: bool = False, **ways: str) -> Waits:
@@ -501,6 +502,7 @@ def waits_first(core: Core) -> Iterator[Action]:
 def test_a_core_at_its_cascade_waits_for_the_core_at_the_other_end() -> None:
     (ended,) = cascade(ends_at_once).run().findings
     assert (ended.code, ended.sides[0].who) == ("MT0309", "core (0, 3) (kernel 'ends_at_once')")
+    assert ended.fix.startswith("Let core (1, 3) (kernel 'gets') get as many values as core (0, 3)")
     (waits,) = cascade(waits_first).run().findings  # the other core reaches the lock, and releases none
     assert (waits.code, waits.sides[0].who) == ("MT0302", "core (0, 3) (kernel 'waits_first')")
     (waits,) = cascade(waits_first, gets_and_gives).run().findings
@@ -598,3 +600,84 @@ def test_a_wait_for_exactly_a_value_that_is_passed_is_told_to_wait_for_at_least_
     finding = severe(array.run().findings)[0]
     wait = "Let core (0, 2) (kernel 'exactly') wait for at least 1 (acquire(lock, -1))"
     assert finding.fix == f"{wait}: the lock has more already."
+
+
+def test_a_sender_whose_packets_stand_before_those_that_free_them_is_named() -> None:
+    array = Array("npu1", columns=1)
+    shared, low, mid = array.memory_tile(0), array.compute_tile(0, 2), array.compute_tile(0, 3)
+    bus = array.packet_bus("bus", (shared.mm2s[0], [low.s2mm[0]]), (shared.mm2s[0], [mid.s2mm[0]]))
+    box = shared.buffer("box", 16, data=np.arange(16))
+    shared.mm2s[0].start(*(bus.streams[n].packets(shared.read(box)) for n in (0, 0, 0, 1)))
+    done = mid.lock(0, "done")
+    for tile, order in ((low, (done, None)), (mid, (None, done))):
+        free, full = tile.lock(1, "free"), tile.lock(0, "full")
+        tile.s2mm[0].start(
+            tile.write(tile.buffer("box", 16)).guarded(free.acquire(), full.release()), loop=True
+        )
+
+        def takes(core: Core, full: Lock = full, free: Lock = free, order: Order = order) -> Iterator[Action]:
+            yield core.acquire(full)
+            if order[0] is not None:
+                yield core.acquire(order[0])
+            yield core.release(free)
+            if order[1] is not None:
+                yield core.release(order[1])
+
+        tile.run_kernel(takes)
+    (finding,) = array.run().findings
+    assert "Let memory(0,1) MM2S 0 ('box') send to compute(0,3) S2MM 0" in finding.fix
+
+
+CONTROLLED = """
+aie.device(npu1_1col) {
+  %%m = aie.tile(0, 1)
+  %%c = aie.tile(0, 2)
+  %%packet = aie.buffer(%%m) {sym_name = "packet"} : memref<2xi32> = dense<[%d, 1]>
+  %%back = aie.buffer(%%m) {sym_name = "back"} : memref<4xi32>
+  %%sum = aie.buffer(%%c) {sym_name = "sum"} : memref<4xi32>
+  %%took = aie.lock(%%m, 0) {init = 0 : i32, sym_name = "took"}
+  %%go = aie.lock(%%c, 0) {init = 0 : i32, sym_name = "go"}
+  %%gone = aie.lock(%%c, 1) {init = 0 : i32, sym_name = "gone"}
+  aie.packet_flow(5) {
+    aie.packet_source<%%m, DMA : 0>
+    aie.packet_dest<%%c, TileControl : 0>
+  }
+  aie.flow(%%c, DMA : 0, %%m, DMA : 0)
+  aie.memtile_dma(%%m) {
+    %%0 = aie.dma_start(MM2S, 0, ^send, ^next)
+  ^send:
+    aie.use_lock(%%took, AcquireGreaterEqual, 1)
+    aie.dma_bd(%%packet : memref<2xi32>, 0, 2) {packet = #aie.packet_info<pkt_type = 0, pkt_id = 5>}
+    aie.next_bd ^end
+  ^next:
+    %%1 = aie.dma_start(S2MM, 0, ^take, ^end)
+  ^take:
+    aie.dma_bd(%%back : memref<4xi32>, 0, 4)
+    aie.use_lock(%%took, Release, 1)
+    aie.next_bd ^end
+  ^end:
+    aie.end
+  }
+  aie.mem(%%c) {
+    %%0 = aie.dma_start(MM2S, 0, ^send, ^end)
+  ^send:
+    aie.use_lock(%%gone, AcquireGreaterEqual, 1)
+    aie.dma_bd(%%sum : memref<4xi32>, 0, 4)
+    aie.next_bd ^end
+  ^end:
+    aie.end
+  }
+  aie.core(%%c) {
+    aie.use_lock(%%go, AcquireGreaterEqual, 1)
+    aie.use_lock(%%gone, Release, 1)
+    aie.end
+  }
+}
+"""
+LOCKS = 0x1F000  # Lock0_value of AM025
+
+
+@pytest.mark.parametrize(("address", "fix"), [(LOCKS, "before it waits for lock 0 'took'"), (LOCKS + 32, "")])
+def test_a_control_packet_behind_a_wait_that_needs_it_is_part_of_the_circle(address: int, fix: str) -> None:
+    (finding, *_) = load(Text("d.mlir", CONTROLLED % address)).run().result.findings
+    assert (finding.code, fix in finding.fix) == ("MT0301" if fix else "MT0302", True)

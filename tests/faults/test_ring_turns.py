@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
-from memtile.check.check import check
+from memtile import Array, Host, HostAction, view
+from memtile.check.check import check, check_design
 from memtile.check.checked_program import of_mlir
 from memtile.check.ring_turns import ring_findings
 from memtile.explain.findings import Finding
@@ -133,3 +139,45 @@ def test_rings_that_go_through_the_same_buffers_are_fine(
     writes: str, reads: str, room: int, gives: int
 ) -> None:
     assert not found(writes, reads, room, gives)
+
+
+def turning(wraps: tuple[int, int], room: int = 4) -> Array:
+    """A channel that writes positions of a buffer in turn, and one that reads them."""
+    array = Array("npu1", columns=1)
+    door, tile = array.interface_tile(0), array.memory_tile(0)
+    box, free, full = tile.buffer("box", 16), tile.lock(room, "free"), tile.lock(0, "full")
+    first = view((16,))[:4]
+    ends = (tile.write(box, first).guarded(free.acquire(), full.release()), tile.s2mm[0])
+    for (transfer, channel), wrap in zip(
+        (ends, (tile.read(box, first).guarded(full.acquire(), free.release()), tile.mm2s[0])),
+        wraps,
+        strict=True,
+    ):
+        channel.start(replace(transfer.descriptors[0], iteration=(4, wrap)), repeat=12)
+    array.connect(door.mm2s[0], tile.s2mm[0])
+    array.connect(tile.mm2s[0], door.s2mm[0])
+    out = array.external("out", np.zeros(48, np.int32))
+
+    def host(host: Host) -> Iterator[HostAction]:
+        yield host.start(door.mm2s[0], door.read(array.external("in", np.arange(48, dtype=np.int32))))
+        yield host.pause(400)
+        yield (task := host.start(door.s2mm[0], door.write(out)))
+        yield host.wait(task)
+
+    array.host(host)
+    return array
+
+
+@pytest.mark.parametrize(
+    ("wraps", "room", "odd"), [((4, 4), 4, ""), ((3, 4), 4, "S2MM 0 4"), ((3, 4), 3, "MM2S 0 3")]
+)
+def test_iterations_that_begin_again_after_other_numbers_of_runs(
+    wraps: tuple[int, int], room: int, odd: str
+) -> None:
+    codes = ("MT0201", "MT0204", "MT0209")
+    checked = check_design(lambda: turning(wraps, room)).findings
+    found = [
+        each for each in (*checked, *turning(wraps, room).run(check=True).findings) if each.code in codes
+    ]
+    fixes = [re.sub(r".*memory\(0,1\) (\w+ \d).* wrap of (\d+).*", r"\1 \2", each.fix) for each in found]
+    assert fixes == [odd, odd] if odd else not found

@@ -39,6 +39,7 @@ class Mutant(NamedTuple):
 ADF_REFUSALS = "tests/data/test_adf_refusals.py::test_a_graph_just_over_is_refused_and_one_just_within_is_not"
 NEWEST = "tests/clients/test_iron_newest.py"
 TIMINGS = "tests/data/test_every_timing.py"
+LONG = "tests/clients/test_long_sequences.py::"
 STREAMS = "tests/faults/test_stream_culprits.py::"
 TEXTS = "tests/data/test_timing_of_texts.py"
 LEFT_OUT = "tests/faults/test_left_out_buffers.py"
@@ -47,6 +48,118 @@ BALANCE = "tests/faults/test_word_balance.py"
 ALIKE = "tests/faults/test_alike_cores.py"
 MOVES = "tests/faults/test_odd_moves.py"
 MUTANTS = (
+    Mutant(
+        "a text without a host sequence blames its cores for a lock of its host",
+        "importers/external_runs.py",
+        "    if finding.code not in _OF_ONE_LOCK or",
+        "    if finding.code in _OF_ONE_LOCK or",
+        "tests/data/test_mlir_external.py::test_cores_run_without_a_host_sequence",
+    ),
+    Mutant(
+        "a reset ends no work that is in a queue",
+        "importers/host_writes.py",
+        "        if ch in busy and pushed:",
+        "        if ch in busy and not pushed:",
+        "tests/faults/test_host_writes.py::test_a_reset_of_a_channel_in_use",
+    ),
+    Mutant(
+        "a task after a reset does not count",
+        "importers/host_writes.py",
+        "        for ch in given & open_.keys():",
+        "        for ch in set[int]():",
+        "tests/faults/test_host_writes.py::test_a_reset_of_a_channel_in_use",
+    ),
+    Mutant(
+        "a lock may be set as often as a host likes",
+        "importers/host_writes.py",
+        "before.value == step.value > 0",
+        "before.value == step.value > 1",
+        "tests/faults/test_host_writes.py::test_a_lock_that_is_set_again_with_no_wait_between_them",
+    ),
+    Mutant(
+        "a ring under a lock of its own is no cause",
+        "explain/deadlock/ends.py",
+        "        own = all(take is not None and take == give for take, give in steps)",
+        "        own = all(take is None for take, give in steps)",
+        "tests/faults/test_host_writes.py::test_a_ring_under_a_lock_of_its_own_is_named_before_who_gets_its_words",
+    ),
+    Mutant(
+        "a reader with a lock of its own is told nothing of the writer's",
+        "check/sharing.py",
+        "    writer, reader = (one, two) if one.writes else (two, one)",
+        "    reader, writer = (one, two) if one.writes else (two, one)",
+        "tests/faults/test_host_writes.py::test_a_ring_under_a_lock_of_its_own_is_named_before_who_gets_its_words",
+    ),
+    Mutant(
+        "packets before those that free them have no sender",
+        "explain/deadlock/circles.py",
+        "    if len(senders) != 1:",
+        "    if senders:",
+        "tests/faults/test_deadlock.py::test_a_sender_whose_packets_stand_before_those_that_free_them_is_named",
+    ),
+    Mutant(
+        "iterations that begin again at other places do not matter to a race",
+        "explain/race_sides.py",
+        "        if runs[odd] == runs[other] or 1 in runs.values():",
+        "        if runs[odd] != runs[other] or 1 in runs.values():",
+        "tests/faults/test_ring_turns.py::test_iterations_that_begin_again_after_other_numbers_of_runs",
+    ),
+    Mutant(
+        "of two iterations a check blames the one that fits the lock",
+        "check/ring_turns.py",
+        "if room == writer[1].descriptor.iteration.wrap else",
+        "if room != writer[1].descriptor.iteration.wrap else",
+        "tests/faults/test_ring_turns.py::test_iterations_that_begin_again_after_other_numbers_of_runs",
+    ),
+    Mutant(
+        "locks that control packets may set are pairs",
+        "importers/kernels/lock_users.py",
+        "if lock.tile in controlled}  # by packets",
+        "if lock.tile not in controlled}  # by packets",
+        "tests/faults/test_deadlock.py::test_a_control_packet_behind_a_wait_that_needs_it_is_part_of_the_circle",
+    ),
+    Mutant(
+        "the words of a control packet do not say which lock it sets",
+        "explain/deadlock/tile_control.py",
+        "        if any(at in _written(each) for each in known):",
+        "        if not known:",
+        "tests/faults/test_deadlock.py::test_a_control_packet_behind_a_wait_that_needs_it_is_part_of_the_circle",
+    ),
+    Mutant(
+        "packets of two senders for one place are as meant",
+        "explain/packet_places.py",
+        "            twice += [(first, bd)] if first is not bd else []",
+        "            twice += [(first, bd)] if first is bd else []",
+        "tests/data/test_packet_merge.py::test_two_packets_for_one_place_are_named_where_another_one_gets_none",
+    ),
+    Mutant(
+        "a core that gets more of a cascade than is put has its part in no repair",
+        "explain/deadlock/ends.py",
+        '        if link is None:\n            return f"Let it take',
+        '        if link is not None:\n            return f"Let it take',
+        "tests/faults/test_deadlock.py::test_a_core_at_its_cascade_waits_for_the_core_at_the_other_end",
+    ),
+    Mutant(
+        "a wait for the wrong channel is one more for the right one",
+        "importers/host_writes.py",
+        "            if pushed not in (-1, ch) and sent[pushed] > taken[pushed]:",
+        "            if pushed not in (-1, ch) and sent[pushed] < taken[pushed]:",
+        "tests/faults/test_host_writes.py::test_a_wait_right_after_the_task_of_another_channel",
+    ),
+    Mutant(
+        "a check of a text without a host blames it for a lock of its host",
+        "check/play.py",
+        "    found = (each for each in hung.findings if each.code == CIRCLE_BEFORE_A_RUN)",
+        "    found = (each for each in hung.findings if each.code != CIRCLE_BEFORE_A_RUN)",
+        "tests/faults/test_check_play.py::test_cores_of_a_text_without_host_that_wait_for_each_other_are_found",
+    ),
+    Mutant(
+        "cores of a text without a host are not looked at",
+        "check/play.py",
+        "    cores = [] if subject.hosted else play.waiting_cores()",
+        "    cores = play.waiting_cores() if subject.hosted else []",
+        "tests/faults/test_check_play.py::test_cores_of_a_text_without_host_that_wait_for_each_other_are_found",
+    ),
     Mutant(
         "a run at its limit is over for its host",
         "runs/design_run.py",
@@ -576,8 +689,8 @@ MUTANTS = (
     Mutant(
         "a token is of the first task, whichever sends it",
         "runs/awaited.py",
-        "    sent = np.cumsum(tokens)",
-        "    sent = np.arange(1, len(tokens) + 1)",
+        "        if token:\n            self.senders",
+        "        if True:\n            self.senders",
         "tests/faults/test_awaited.py::test_each_token_is_of_one_task_in_order",
     ),
     Mutant(
@@ -702,8 +815,8 @@ MUTANTS = (
     Mutant(
         "a wait for one task ends all of its channel",
         "check/bd_reuse.py",
-        "ended = pushed[: count_ended(tokens, step.many, by_token=step.token)]",
-        "ended = pushed",
+        "ended = self.pushed[step.ch].ended(step.many, by_token=step.token)",
+        "ended = self.pushed[step.ch].count",
         "tests/faults/test_bd_reuse.py::test_a_wait_for_one_task_leaves_the_next_in_use",
     ),
     Mutant(
@@ -5136,10 +5249,48 @@ MUTANTS = (
     Mutant(
         "words in the ports of switches stay there over a jump",
         "sim/skip/switch_flows.py",
-        "for n in range(1, min(words, switch.wrap[port] + 1) + 1):",
+        "for n in range(1, switch.wrap[port] + 2):",
         "for n in range(0):",
         "tests/timing/test_forward_flows.py"
         "::test_a_short_run_ends_as_one_that_steps[streams through two switches]",
+    ),
+    Mutant(
+        "a host that waits for BDs looks again when the longest task of their tile ends",
+        "design/host.py",
+        "return min(first, default=0) if alone else 0",
+        "return max(first, default=0) if alone else 0",
+        "tests/timing/test_host_looks.py::test_looks_for_room_are_left_out_while_no_task_can_end[BDs]",
+    ),
+    Mutant(
+        "a host that waits for BDs does not look at what others give back",
+        "design/host.py",
+        "return min(first, default=0) if alone else 0",
+        "return min(first, default=0)",
+        "tests/timing/test_host_looks.py::test_who_waits_for_descriptors_beside_others_makes_all_looks",
+    ),
+    Mutant(
+        "tokens that come ahead of their last words are seen late",
+        "sim/doors/polling.py",
+        "if c.external[ch] >= 0 and engine.timing.external_ahead:",
+        "if False:",
+        "tests/timing/test_host_looks.py"
+        "::test_tokens_that_come_ahead_of_the_last_words_do_not_come_before_these_are_read",
+    ),
+    Mutant(
+        "the second words of beats stay in the ports of switches over a jump",
+        "sim/skip/switch_flows.py",
+        "entry = pair_of(entry, int(work.flow[at + 1]))",
+        "pass",
+        "tests/timing/test_forward_flows.py"
+        "::test_a_short_run_ends_as_one_that_steps[beats of which the last one of a BD has one word]",
+    ),
+    Mutant(
+        "a beat on its way counts as a word when streams are laid out",
+        "sim/skip/stream_ways.py",
+        "words += words_in(switch.last[port, (switch.head[port] + n) & switch.wrap[port]])",
+        "words += 1",
+        "tests/timing/test_forward_flows.py"
+        "::test_a_short_run_ends_as_one_that_steps[beats of which the last one of a BD has one word]",
     ),
     Mutant(
         "what a channel does to its neighbours is not compared",
@@ -5559,8 +5710,8 @@ MUTANTS = (
     Mutant(
         "a core slower than the others takes its time",
         "explore/relaxed.py",
-        "kernel_time(trial.core[1], trial.core[0])",
-        "kernel_time(100, trial.core[0])",
+        "percent = {index: round(100 * times[1] / times[0])}",
+        "percent = {index: 100}",
         "tests/timing/test_limit.py::test_the_planted_limit_is_named_with_its_gain[one_slow_core]",
     ),
     Mutant(
@@ -5569,6 +5720,55 @@ MUTANTS = (
         "return relaxed is None or not relaxed.no_waits",
         "return True",
         "tests/timing/test_limit.py::test_the_planted_limit_is_named_with_its_gain[host_waits]",
+    ),
+    Mutant(
+        "an even split over columns is an estimate",
+        "explore/relaxed.py",
+        "        yield from _even(result, engine)\n",
+        "",
+        "tests/timing/test_limit.py::test_the_planted_limit_is_named_with_its_gain[uneven_columns]",
+    ),
+    Mutant(
+        "objects without padding are as long as with it",
+        "sim/doors/relaxed_model.py",
+        "given | (length << first if",
+        "given | (words[bd] << last if",
+        "tests/timing/test_limit.py::test_the_planted_limit_is_named_with_its_gain[padded_objects]",
+    ),
+    Mutant(
+        "a run without padding is not made",
+        "explore/limit_estimates.py",
+        "    if other or not alike or not known or",
+        "    if True or",
+        "tests/timing/test_limit.py::test_the_planted_limit_is_named_with_its_gain[padded_objects]",
+    ),
+    Mutant(
+        "a second channel costs a host nothing",
+        "explore/limit_estimates.py",
+        "result.host_cycles * tasks.get(use.name, 0)",
+        "0 * tasks.get(use.name, 0)",
+        "tests/data/test_mismatch.py::test_a_second_channel_costs_a_host_as_many_tasks_as_the_first",
+    ),
+    Mutant(
+        "a channel for all is compared with words and not with cycles",
+        "explore/limit_estimates.py",
+        "use.spent.get(Cause.MOVING, 0) for use in result.channels if use.name in ends",
+        "use.words * 2 for use in result.channels if use.name in ends",
+        "tests/timing/test_planted_bottlenecks.py::test_one_channel_for_four_receivers_is_compared_with_four_channels",
+    ),
+    Mutant(
+        "a host that overflows queues is tried once",
+        "explore/relaxed.py",
+        "if cycles is None and self.instead is not None:",
+        "if False:",
+        "tests/timing/test_limit.py::test_a_host_with_less_to_do_is_tried_with_twice_as_much_where_queues_overflow",
+    ),
+    Mutant(
+        "a host has as many tasks in the run with fewer",
+        "explore/relaxed.py",
+        "if use.tasks >= _MANY], _timing(result)",
+        "if use.tasks >= 1000], _timing(result)",
+        "tests/timing/test_limit.py::test_a_host_with_less_to_do_is_tried_with_twice_as_much_where_queues_overflow",
     ),
     Mutant(
         "zeros of a padding are words like others",
@@ -8578,8 +8778,8 @@ MUTANTS = (
     Mutant(
         "steps of hosts take no time of the firmware",
         "importers/mlir/sequence/sequence_reader.py",
-        "replace(step(place_of(form)), firmware=True)",
-        "step(place_of(form))",
+        "step(place=place_of(form), firmware=True)",
+        "step(place=place_of(form), firmware=False)",
         "tests/data/test_mlir_hosts.py::test_the_firmware_takes_its_time_between_two_tasks",
     ),
     Mutant(
@@ -10294,6 +10494,97 @@ MUTANTS = (
         "tests/data/test_mismatch.py::test_blocks_of_equal_elements_are_not_said_to_come_backwards",
     ),
     Mutant(
+        "halves of an element that are exchanged are not known",
+        "explain/mismatch_causes.py",
+        "for unit in (1, 2, 4) if unit < group",
+        "for unit in (1,) if unit < group",
+        "tests/data/test_mismatch.py::test_parts_of_a_word_in_the_other_order",
+    ),
+    Mutant(
+        "a dimension is exchanged with no iteration",
+        "explain/walk_changes.py",
+        "return _exchanged_iteration(bds, parts, writes=writes) if len(bds) == 1 else None",
+        "return None",
+        "tests/data/test_walk_culprits.py::test_the_channel_is_named_with_the_walk_that_it_needs",
+    ),
+    Mutant(
+        "parts of one object that come one by one are not seen together",
+        "explain/walk_culprits.py",
+        "np.full(size, UNKNOWN, np.int64), self._beside(writers)",
+        "np.full(size, UNKNOWN, np.int64), []",
+        "tests/data/test_walk_culprits.py::test_the_channel_is_named_with_the_walk_that_it_needs",
+    ),
+    Mutant(
+        "packets with the ids of each other are not named",
+        "explain/word_sources.py",
+        "        if check.cause is None or not check.cause.other:\n",
+        "        if True:\n",
+        "tests/data/test_mismatch.py::test_packets_that_have_the_ids_of_each_other_are_named",
+    ),
+    Mutant(
+        "words that nobody has written are rounded",
+        "explain/wrong_words.py",
+        "[NUMBERS] * unwritten",
+        "[NUMBERS] * explained",
+        "tests/data/test_mismatch.py::test_words_that_nobody_has_written_are_not_rounded",
+    ),
+    Mutant(
+        "sums that go on come behind the words that nobody has written",
+        "explain/wrong_words.py",
+        "each.code == SUMS and not explained",
+        "False",
+        "tests/data/test_mismatch.py::test_words_that_nobody_has_written_are_not_rounded",
+    ),
+    Mutant(
+        "arrays of two transfers are exchanged in one of them alone",
+        "importers/mlir/repairs/exchanges.py",
+        "changes += [design.edits.token(at, one[1]) for _, at in second]",
+        "pass",
+        "tests/data/test_repairs.py::test_two_of_a_kind_are_exchanged",
+    ),
+    Mutant(
+        "zeros are exchanged on one side alone",
+        "importers/mlir/repairs/exchanges.py",
+        "both - first),\n",
+        "after[1]),\n",
+        "tests/data/test_repairs.py::test_two_of_a_kind_are_exchanged",
+    ),
+    Mutant(
+        "a repair that makes all words right says no place of them",
+        "explain/repairs.py",
+        "if not is_unplaced(finding) or",
+        "if True or",
+        "tests/data/test_repairs.py::test_words_without_a_reason_get_that_of_the_change_that_makes_them_right",
+    ),
+    Mutant(
+        "bytes of an input are swapped in no run",
+        "runs/arrays.py",
+        "if swap is None or each.words.nbytes % swap[0]:",
+        "if True:",
+        "tests/data/test_repairs.py::test_an_input_of_the_other_byte_order_is_named_by_a_run_with_its_bytes_swapped",
+    ),
+    Mutant(
+        "an iteration has as many steps as it should",
+        "explain/walk_changes.py",
+        "    yield from _wraps(bd, verb, parts)\n",
+        "",
+        "tests/data/test_walk_culprits.py::test_the_channel_is_named_with_the_walk_that_it_needs",
+    ),
+    Mutant(
+        "words that are shifted say nothing of the order of transfers",
+        "importers/mlir/repairs/candidates.py",
+        '"MT0402": ("order", "offset", "padding"),',
+        '"MT0402": ("offset",),',
+        "tests/data/test_repairs.py::test_of_words_that_are_shifted_the_order_of_transfers_is_likelier",
+    ),
+    Mutant(
+        "words that come of another error blame who writes them",
+        "explain/wrong_words.py",
+        "not (explained and is_unplaced(each))",
+        "True",
+        "tests/data/test_mismatch.py::test_words_of_which_nobody_knows_who_makes_them_come_of_another_error",
+    ),
+    Mutant(
         "blocks in another order are taken for blocks that come again",
         "explain/mismatch_causes.py",
         "        return  # nothing comes again",
@@ -10392,6 +10683,41 @@ MUTANTS = (
         "tests/clients/test_cli_explain.py::test_tiles_without_clock_are_zeros_in_a_dump",
     ),
     Mutant(
+        "the runs of a task that are to come take no time",
+        "sim/doors/polling.py",
+        "left += int(c.runs_left[ch]) * bds",
+        "left += 0 * bds",
+        "tests/timing/test_host_looks.py::test_looks_are_left_out_up_to_the_last_descriptor_of_the_last_run",
+    ),
+    Mutant(
+        "the tasks behind the one that is waited for take their time too",
+        "sim/doors/polling.py",
+        "many - 1)].tolist():",
+        "many)].tolist():",
+        "tests/timing/test_host_looks.py::test_what_is_left_of_a_task_and_of_those_behind_it",
+    ),
+    Mutant(
+        "a token is that of the running task",
+        "sim/doors/polling.py",
+        "return tokens.index(1) + 1 if 1 in tokens else len(tokens)",
+        "return 1",
+        "tests/timing/test_host_looks.py::test_what_is_left_of_a_task_and_of_those_behind_it",
+    ),
+    Mutant(
+        "packed descriptors have as many words as their lengths",
+        "sim/doors/polling.py",
+        "    if c.control[ch] >> COMPRESSION_LSB & 1:\n",
+        "    if False:\n",
+        "tests/timing/test_host_looks.py::test_what_is_left_of_a_task_and_of_those_behind_it",
+    ),
+    Mutant(
+        "a host without room looks all the time",
+        "design/host.py",
+        "return _EVER if self.due >= 0 else self._without_room(engine, channel, alone=alone)",
+        "return _EVER if self.due >= 0 else 0",
+        "tests/timing/test_host_looks.py::test_a_host_without_room_in_a_queue_looks_when_a_task_has_ended",
+    ),
+    Mutant(
         "a host leaves no look out",
         "sim/doors/polling.py",
         "    polls = max((passed + in_vain) // POLL_CYCLES, passed",
@@ -10415,7 +10741,7 @@ MUTANTS = (
     Mutant(
         "finish-on-TLAST ends no descriptor early for a host",
         "sim/doors/polling.py",
-        " or c.control[ch] & FOT_MASK",
+        " or c.control[ch] & _BY_WORDS",
         "",
         "tests/timing/test_host_looks.py::test_a_packet_may_end_a_descriptor_early",
     ),
@@ -10429,8 +10755,8 @@ MUTANTS = (
     Mutant(
         "a descriptor takes a cycle for each word of a beat for a host",
         "sim/doors/polling.py",
-        " // int(plain(engine.state.walks).stream_words[ch])",
-        "",
+        "int(walks.stream_words[ch])",
+        "1",
         "tests/timing/test_host_looks.py::test_what_is_left_of_a_descriptor",
     ),
     Mutant(
@@ -11102,8 +11428,8 @@ MUTANTS = (
     Mutant(
         "more buffers come before the order of one core",
         "explain/deadlock/circles.py",
-        "if len(cores) != 1 or len(behind) != 1:",
-        "if len(cores) == 1 or len(behind) != 1:",
+        "if not cores or len(behind) != 1:",
+        "if cores or len(behind) != 1:",
         "tests/clients/test_corpus.py::test_a_design_has_the_findings_that_it_is_there_for[packets-taken-in-another-order-hangs]",
     ),
     Mutant(
@@ -11147,6 +11473,34 @@ MUTANTS = (
         "return is_one and any(",
         "return is_one and not any(",
         "tests/data/test_repairs.py::test_a_body_that_is_done_once_stays_so_and_the_nearest_count_comes_first",
+    ),
+    Mutant(
+        "the end of the abstract run keeps a host from its next task",
+        "check/play.py",
+        "or room(self.engine.state, self._log.tasks[step.task].ch) > 0",
+        "or False",
+        "tests/faults/test_check_play.py::test_the_end_of_the_abstract_run_keeps_no_host_from_its_next_task",
+    ),
+    Mutant(
+        "the tokens of a host fill their way before a run",
+        "check/play.py",
+        "            if mode[port] == PACKET:\n",
+        "            if False:\n",
+        f"{LONG}test_a_host_takes_the_tokens_that_it_waits_for",
+    ),
+    Mutant(
+        "a wait for a token ends no task",
+        "check/every_timing.py",
+        "upto = self._senders.popleft() if self._senders else 0",
+        "upto = 0",
+        f"{LONG}test_a_wait_ends_the_oldest_token_or_so_many_tasks",
+    ),
+    Mutant(
+        "tasks that have ended still use their descriptors",
+        "check/every_timing.py",
+        "                if not users[bd.words]:\n",
+        "                if False:\n",
+        f"{LONG}test_a_wait_ends_the_oldest_token_or_so_many_tasks",
     ),
     Mutant(
         "far counts of loops come before near ones",

@@ -21,6 +21,8 @@ DESIGNS = (
     "data/test_interface_dma.py",
     "data/test_packets.py",
     "timing/test_core_ports.py",
+    "timing/test_ingress_bounds.py::test_it_takes_the_words_of_its_bd_and_what_rides_in_the_last_beat[7]",
+    "timing/test_ingress_bounds.py::test_the_words_of_a_packet_come_in_order[False-5]",
     "timing/test_kernels_beside_hosts.py",
     "timing/test_locks.py",
     "timing/test_neighbours.py::test_an_access_to_a_neighbour_asks_so_much_later",

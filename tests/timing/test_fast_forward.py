@@ -479,7 +479,7 @@ def test_a_result_says_how_far_it_jumped_and_what_kept_it_off() -> None:
 
 @pytest.mark.parametrize(("words", "times"), [(3000, 1), (150, 20)])
 def test_a_result_says_that_a_host_looks_too_often_for_jumps(words: int, times: int) -> None:
-    """While one of its descriptors is long, it looks when that can have ended."""
+    """While one of its tasks is long, it looks when that can have ended."""
     array = Array("npu1", columns=1)
     array.engine.forward.on = True
     tile = array.memory_tile(0)
@@ -487,9 +487,10 @@ def test_a_result_says_that_a_host_looks_too_often_for_jumps(words: int, times: 
     array.connect(tile.mm2s[0], tile.s2mm[0])
 
     def sequence(steps: Host) -> Iterator[HostAction]:
-        yield steps.start(tile.mm2s[0], tile.read(sent), repeat=times)
-        yield steps.start(tile.s2mm[0], tile.write(taken), repeat=times)
-        yield steps.wait()
+        for _ in range(times):
+            yield steps.start(tile.mm2s[0], tile.read(sent))
+            yield steps.start(tile.s2mm[0], tile.write(taken))
+            yield steps.wait()
 
     array.host(sequence)
     result = array.run()

@@ -51,6 +51,9 @@ ENDS: dict[str, Design] = {
     "a kernel that waits longer now and then": design(moody=97),
     "a kernel that waits longer often": design(moody=7),
     "a kernel of one buffer": design(buffers=1, waits=(300,)),
+    "beats of two words": design(waits=(), wide=True),
+    "beats of which the last one of a BD has one word": design(waits=(), wide=True, words=17),
+    "beats of words from two accesses": design(wide=True, words=24, sent=(Dim(3, 8), Dim(1, 0)), moody=97),
 }
 
 
@@ -59,6 +62,7 @@ SHORT = (
     "rows that are no whole bursts",
     "the end of external memory",
     "a kernel that waits longer often",
+    "beats of which the last one of a BD has one word",
 )
 
 

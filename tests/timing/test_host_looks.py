@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 
-from memtile import Array
+from memtile import Array, Timing
 from memtile.arch.devices import FIRMWARE_PORT
 from memtile.arch.ports import PORTS
 from memtile.arch.register_map import register_named
 from memtile.jit.tables import plain
 from memtile.kernels import apart
 from memtile.model.dma.bd_fields import KIND_NAMES
+from memtile.model.dma.channel_registers import (
+    COMPRESSION_LSB,
+    OUT_OF_ORDER_MASK,
+    QUEUE_REPEAT_LSB,
+    QUEUE_TOKEN_LSB,
+)
 from memtile.runs.waits import may_arrive
-from memtile.sim.doors.polling import POLL_CYCLES, cycles_left, run_to_next_poll
+from memtile.sim.doors.polling import POLL_CYCLES, cycles_left, run_to_next_poll, tasks_to_token
 from memtile.sim.loop.engine import Engine
 from support.designs.flowing_designs import differences
 from support.designs.host_looks import CONTROL, ON_TLAST, TILE, Built, Hosted, Step, looks
@@ -55,9 +62,37 @@ def test_looks_at_a_long_descriptor_are_left_out_but_for_the_last() -> None:
     assert len(every) - len(seen) == WORDS // POLL_CYCLES - 2, "the task has begun, and the last look is made"
 
 
-def test_each_descriptor_of_a_task_is_one() -> None:
+@pytest.mark.parametrize("number", [2, 3], ids=["BDs", "places in a queue"])
+def test_looks_for_room_are_left_out_while_no_task_can_end(number: int) -> None:
+    seen, every = both(hosted(Step("many", number, 6000, 2), ALL))
+    assert len(seen) < len(every) // 3
+
+
+def test_who_waits_for_descriptors_beside_others_makes_all_looks() -> None:
+    """The others may have some, and give them back when they look."""
+    long = Step("loop", 0, 9000, 3), Step("through", 2, 600, 1)
+    seen, every = both(Hosted(20, 100, 2, "", 0, ((Step("many", 2, 1500, 2), ALL), long), ()))
+    assert len(every) // 2 < len(seen) < len(every)
+
+
+def test_looks_are_left_out_up_to_the_last_descriptor_of_the_last_run() -> None:
+    """Two runs of two descriptors of 3,000 words."""
     seen, every = both(hosted(Step("through", 0, 2 * WORDS, 2), Step("wait", 2, 0, 1)))
-    assert len(every) > len(seen) > 8
+    assert len(every) > 4 * WORDS // POLL_CYCLES
+    assert len(seen) <= 5
+
+
+def test_a_host_without_room_in_a_queue_looks_when_a_task_has_ended() -> None:
+    """Seven tasks of 3,000 words: the queue takes four, beside the one that runs or with it."""
+    seen, every = both(hosted(*[LOOP] * 7, ALL))
+    assert len(every) > 6 * WORDS // POLL_CYCLES
+    assert len(seen) < 6 * 4
+
+
+def test_a_wait_for_a_later_task_is_one_for_those_before_it() -> None:
+    seen, every = both(hosted(LOOP, LOOP, LOOP, ALL))
+    assert len(every) > 3 * WORDS // POLL_CYCLES
+    assert len(seen) <= 8
 
 
 def test_a_pause_ends_in_its_cycle() -> None:
@@ -79,7 +114,7 @@ def test_a_packet_may_end_a_descriptor_early() -> None:
     seen, every = both(hosted(Step("tlast", 2, 0, 1), LOOP, Step("wait", 0, 0, 1)))
     assert seen == every
     engine = long_loop(lambda array: array.door.write32(TILE + CONTROL, ON_TLAST))
-    assert cycles_left(engine, [receiver(engine)]) == 0
+    assert cycles_left(engine, {receiver(engine): 1}) == 0
 
 
 @pytest.mark.parametrize("first", range(0, 100, 20))
@@ -110,15 +145,46 @@ def receiver(engine: Engine) -> int:
 def test_what_is_left_of_a_descriptor() -> None:
     engine = long_loop()
     ch, c = receiver(engine), plain(engine.state.channels)
-    assert cycles_left(engine, [ch]) == WORDS - c.moved[ch] > 2000
-    assert cycles_left(engine, [0, ch]) == cycles_left(engine, [ch])
+    assert cycles_left(engine, {ch: 1}) == WORDS - c.moved[ch] > 2000
+    assert cycles_left(engine, {0: 1, ch: 1}) == cycles_left(engine, {ch: 1})
     c.packed[ch] = 1
-    assert cycles_left(engine, [ch]) == 0
+    assert cycles_left(engine, {ch: 1}) == 0
     c.packed[ch] = 0
     plain(engine.state.walks).stream_words[ch] = 2
-    assert cycles_left(engine, [ch]) == (WORDS - c.moved[ch]) // 2
+    assert cycles_left(engine, {ch: 1}) == (WORDS - c.moved[ch]) // 2
     engine.run(engine.now + WORDS)
-    assert cycles_left(engine, [ch]) == cycles_left(engine, []) == 0
+    assert cycles_left(engine, {ch: 1}) == cycles_left(engine, {}) == 0
+
+
+def test_what_is_left_of_a_task_and_of_those_behind_it() -> None:
+    engine = long_loop()
+    ch, c = receiver(engine), plain(engine.state.channels)
+    left = int(WORDS - c.moved[ch])
+    assert (c.next_bd[ch], c.runs_left[ch], c.queue_count[ch]) == (-1, 0, 0)
+    c.runs_left[ch] = 2
+    assert cycles_left(engine, {ch: 1}) == left + 2 * WORDS
+    c.queue_count[ch], c.queue[ch, 0] = 1, int(c.bd[ch]) | 4 << QUEUE_REPEAT_LSB | 1 << QUEUE_TOKEN_LSB
+    assert cycles_left(engine, {ch: 1}) == left + 2 * WORDS
+    assert cycles_left(engine, {ch: 2}) == left + 7 * WORDS
+    assert tasks_to_token(engine, ch) == 2
+    c.control[ch] |= OUT_OF_ORDER_MASK
+    assert cycles_left(engine, {ch: 2}) == 0
+    c.control[ch] &= ~OUT_OF_ORDER_MASK
+    c.control[ch] |= 1 << COMPRESSION_LSB
+    assert cycles_left(engine, {ch: 2}) == left
+    c.control[ch] &= ~(1 << COMPRESSION_LSB)
+    c.next_bd[ch] = c.bd[ch]
+    assert cycles_left(engine, {ch: 1}) == left + 3 * WORDS
+
+
+def test_tokens_that_come_ahead_of_the_last_words_do_not_come_before_these_are_read() -> None:
+    built = Built(hosted(Step("through", 0, 9000, 2)))
+    built.array.run(300)
+    engine, ch = built.array.engine, built.io.mm2s[0].index
+    moved, left = plain(engine.state.channels).moved[ch], plain(engine.state.walks).left[ch]
+    assert cycles_left(engine, {ch: 1}) == 9000 - moved + 9000 > left
+    with patch("memtile.sim.loop.engine.Engine.timing", Timing(external_ahead=1)):
+        assert cycles_left(engine, {ch: 1}) == (left + 9000) // 4
 
 
 def test_a_control_packet_may_come() -> None:
@@ -128,9 +194,9 @@ def test_a_control_packet_may_come() -> None:
     for column, value in ((switch.mode, 2), (switch.held, 1), (engine.state.active_controls, 1)):
         at = 0 if column is engine.state.active_controls else port
         before, column[at] = column[at], value
-        assert cycles_left(engine, [ch]) == 0
+        assert cycles_left(engine, {ch: 1}) == 0
         column[at] = before
-    assert cycles_left(engine, [ch]) > 0
+    assert cycles_left(engine, {ch: 1}) > 0
 
 
 def idles(core: Any) -> Iterator[Any]:
@@ -144,7 +210,7 @@ def test_a_kernel_may_write_registers_of_its_tile(kernel: Any, bus: int, known: 
         array.compute_tile(0, 2).run_kernel(kernel)
 
     engine = long_loop(prepare)
-    assert (cycles_left(engine, [receiver(engine)]) > 0) is known
+    assert (cycles_left(engine, {receiver(engine): 1}) > 0) is known
 
 
 def test_the_last_cycle_ends_what_is_left_out() -> None:

@@ -11,8 +11,9 @@ import pytest
 import memtile
 from memtile import MemoryTile
 from memtile.explain.limit import Lifted, Limit, Resource, best_of, limit_of, table_lines
-from memtile.explore.relaxed import fifo_of, with_limit
-from support.designs.slow_designs import SLOW, SlowDesign
+from memtile.explain.results import Status
+from memtile.explore.relaxed import Trial, fifo_of, with_limit
+from support.designs.slow_designs import SLOW, SlowDesign, padding
 
 TOLERATED = 0.1  # of the real gain
 
@@ -28,6 +29,7 @@ def test_the_planted_limit_is_named_with_its_gain(design: SlowDesign) -> None:
     assert design.name in slow.limit.name
     real = slow.cycles - twin.cycles
     assert abs(slow.limit.cycles - twin.cycles) <= TOLERATED * real
+    assert slow.limit.estimated == (design.make is padding)  # whose words leave the array
     assert [finding.code for finding in slow.findings] == [design.code] * bool(design.code)
 
 
@@ -81,6 +83,16 @@ def test_cost_that_nobody_knows_is_the_first_line() -> None:
     slow = memtile.bottleneck(lambda: SLOW["slow_core"].make(True).run())
     first = str(replace(slow, cost_unknown=("mine",))).splitlines()[0]
     assert first == "Cost unknown, counted as 0 cycles: mine. Give it with cycles= or --cost."
+
+
+def test_a_host_with_less_to_do_is_tried_with_twice_as_much_where_queues_overflow() -> None:
+    run = SLOW["host_starts_rows"].make(True).run()
+    stuck, done = replace(run, status=Status.STUCK), replace(run, cycles=50)
+    answers = iter([stuck, done])
+    trial = Trial(Resource.HOST, "the host", "fast", instead=Trial(Resource.HOST, "the host", "slower"))
+    assert trial.done(run, lambda: next(answers)) == Lifted("slower", 50, Resource.HOST, "the host")
+    tried = memtile.bottleneck(lambda: SLOW["host_starts_rows"].make(True).run()).lifted
+    assert "the host had one task for each 32" in [each.what for each in tried]
 
 
 def test_an_untimed_run_has_no_limit() -> None:

@@ -209,7 +209,7 @@ def _drop_trailing(items: list[Any], default: object) -> None:
 
 def is_whole(value: object) -> TypeGuard[int]:
     """Whether a value is an integer and not a truth value."""
-    return isinstance(value, Integral) and not isinstance(value, bool)
+    return isinstance(value, (int, Integral)) and not isinstance(value, bool)
 
 
 def unknown_tile(given: object) -> Problem:

@@ -22,7 +22,7 @@ from memtile.check.sharing import connected
 from memtile.check.task_list import GivenTask, HostStep, TaskLog
 from memtile.explain.bd_findings import BdUser, reused
 from memtile.explain.findings import Finding, Severity
-from memtile.runs.awaited import count_ended
+from memtile.runs.awaited import PushedTasks
 
 
 class _User(NamedTuple):
@@ -30,10 +30,12 @@ class _User(NamedTuple):
 
     Attributes:
         task: it.
+        number: among those of its channel, from 1 on.
         reads_on: the channel comes to its descriptors later, or again.
     """
 
     task: GivenTask
+    number: int
     reads_on: bool
 
     def has(self, number: int) -> bool:
@@ -55,13 +57,15 @@ class _InUse:
 
     groups: Mapping[int, int]
     open: dict[int, list[_User]] = field(default_factory=dict)
-    pushed: dict[int, list[GivenTask]] = field(default_factory=dict)
+    pushed: dict[int, PushedTasks] = field(default_factory=dict)
 
     def push(self, task: GivenTask) -> None:
         """A task is given to its channel."""
         own = self.open.setdefault(task.ch, [])
-        own.append(_User(task, bool(own) or task.endless or len(task.bds) > 1 or task.runs > 1))
-        self.pushed.setdefault(task.ch, []).append(task)
+        pushed = self.pushed.setdefault(task.ch, PushedTasks())
+        pushed.push(token=task.token)
+        reads_on = bool(own) or task.endless or len(task.bds) > 1 or task.runs > 1
+        own.append(_User(task, pushed.count, reads_on))
 
     def wait(self, step: HostStep) -> None:
         """The host has waited."""
@@ -75,10 +79,9 @@ class _InUse:
         if step.room:
             del own[: -MEMORY.queue_depth]
             return
-        pushed = self.pushed.get(step.ch, ())
-        tokens = [task.token for task in pushed]
-        ended = pushed[: count_ended(tokens, step.many, by_token=step.token)]
-        self.open[step.ch] = [user for user in own if not any(user.task is each for each in ended)]
+        if own:
+            ended = self.pushed[step.ch].ended(step.many, by_token=step.token)
+            self.open[step.ch] = [user for user in own if user.number > ended]
 
     def users(self, tile_of: Mapping[int, int], bd: Bd) -> Iterator[_User]:
         """The tasks that may still use a descriptor, those first that read it later."""

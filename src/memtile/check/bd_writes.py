@@ -10,9 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from memtile.arch.tiles import TILE_KINDS, WORD_BYTES
+from memtile.arch.tiles import TILE_KINDS, WORD_BYTES, TileKind
 from memtile.explain.bd_findings import line_of
-from memtile.jit.tables import plain
 from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.runs.firmware import Pointer
 from memtile.runs.operations import locate
@@ -40,7 +39,7 @@ class BdWrite(NamedTuple):
 
 def words_of_bd(engine: Engine, tile: int, number: int) -> tuple[int, ...]:
     """What the registers of a descriptor have."""
-    kind = TILE_KINDS[KIND_NAMES[int(plain(engine.spec.tiles).kind[tile])]]
+    kind = TILE_KINDS[KIND_NAMES[int(engine.tiles.kind[tile])]]
     words = engine.door(tile).block_read32(kind.bd_base + number * kind.bd_stride, kind.bd_words)
     return tuple(words.tolist())
 
@@ -64,6 +63,12 @@ class BdWrites:
     _known: dict[Bd, object] = field(default_factory=dict)  # as they were when they were looked at last
     _pointers: dict[Bd, Pointer] = field(default_factory=dict)
     _written: dict[Bd, str] = field(default_factory=dict)  # since then
+    _tiles: dict[tuple[int, int], list[int]] = field(default_factory=dict)  # by column and row
+
+    def __post_init__(self) -> None:
+        tiles = self.engine.tiles
+        for tile, at in enumerate(zip(tiles.column.tolist(), tiles.row.tolist(), strict=True)):
+            self._tiles.setdefault(at, []).append(tile)
 
     def use(self, bds: Mapping[Bd, tuple[int, ...]]) -> None:
         """A task is given descriptors, whose registers have these words now."""
@@ -118,12 +123,25 @@ class BdWrites:
     def _as_it_is(self, bd: Bd) -> object:
         return words_of_bd(self.engine, *bd), self._pointers.get(bd)
 
+    def are_within(self, address: int, words: int) -> bool:
+        """Whether words from a byte address of the array on are registers of descriptors, all of them."""
+        column, row, offset = locate(address)
+        kinds = (
+            TILE_KINDS[KIND_NAMES[int(self.engine.tiles.kind[t])]] for t in self._tiles.get((column, row), ())
+        )
+        return any(
+            kind.bd_base <= offset and offset + words * WORD_BYTES <= kind.bd_base + kind.bds * kind.bd_stride
+            for kind in kinds
+        )
+
+    def _kind(self, tile: int) -> TileKind:
+        return TILE_KINDS[KIND_NAMES[int(self.engine.tiles.kind[tile])]]
+
     def _at(self, address: int, words: int) -> Iterator[Bd]:
         """The descriptors that have any of the words."""
         column, row, offset = locate(address)
-        tiles = plain(self.engine.spec.tiles)
-        for tile in ((tiles.column == column) & (tiles.row == row)).nonzero()[0].tolist():
-            kind = TILE_KINDS[KIND_NAMES[int(tiles.kind[tile])]]
+        for tile in self._tiles.get((column, row), ()):
+            kind = self._kind(tile)
             first, last = offset - kind.bd_base, offset + (words - 1) * WORD_BYTES - kind.bd_base
             numbers = range(max(first // kind.bd_stride, 0), min(last // kind.bd_stride + 1, kind.bds))
             yield from ((tile, number) for number in numbers)

@@ -8,16 +8,16 @@ from dataclasses import replace
 from memtile.arch.timing import chosen_timing
 from memtile.check.bd_reuse import reuse_findings
 from memtile.check.check_result import CheckResult
-from memtile.check.checked_program import Subject, of_design
+from memtile.check.checked_program import Subject, of_design, twin
 from memtile.check.descriptor_rules import descriptor_findings, row_findings
 from memtile.check.host_rules import await_findings, bench_findings, token_findings
 from memtile.check.left_words import part_findings
 from memtile.check.lock_rules import wait_findings
-from memtile.check.overflow import overflow_findings
+from memtile.check.overflow import may_overflow, overflow_findings
 from memtile.check.play import hangs
 from memtile.check.ring_turns import ring_findings
 from memtile.check.sharing import sharing_findings
-from memtile.check.streams import idle_receivers, stream_findings
+from memtile.check.streams import idle_receivers, planned_of, stream_findings
 from memtile.design.array import Array
 from memtile.design.memory_tile import MemoryTile
 from memtile.errors import MemtileError
@@ -29,6 +29,7 @@ from memtile.explain.lock_waits import lock_text
 from memtile.explain.lost_results import lost_findings
 from memtile.explain.oddities import INSTEAD_OF_WAITS, comes_of_chains, instead_of_waits
 from memtile.explain.orders.proof import Proof
+from memtile.explain.packet_places import place_findings
 from memtile.importers.kernels.lock_balance import imbalances
 from memtile.importers.kernels.released_objects import released_findings
 from memtile.importers.link_sizes import link_findings, with_links
@@ -50,6 +51,11 @@ def release_rule(subject: Subject) -> Iterator[Finding]:
     return (finding for made in subject.made for finding in released_findings(made))
 
 
+def packet_rule(subject: Subject) -> Iterator[Finding]:
+    """Packets that name the descriptors of others."""
+    return place_findings(subject.engine, lambda: planned_of(subject))
+
+
 RULES: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
     argument_rule,
     descriptor_findings,
@@ -64,6 +70,7 @@ RULES: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
     bench_findings,
     lost_rule,
     release_rule,
+    packet_rule,
 )
 _HANGS = frozenset(("MT0103", "MT0106", "MT0108", "MT0109", "MT0110", "MT0111", "MT0112"))
 """Codes of rules that name a hang."""
@@ -90,6 +97,7 @@ def check(name: str, make: Callable[[], Subject]) -> CheckResult:
     except MemtileError as error:
         return CheckResult(name, tuple(refused(name, error)))
     findings = [finding for rule in RULES for finding in rule(subject)]
+    hurried = twin(subject, make) if may_overflow(subject) else None
     linked = [each for made in subject.made for each in link_findings(made)]
     if linked:
         found, proved = list(with_links(linked, findings)), None
@@ -98,8 +106,8 @@ def check(name: str, make: Callable[[], Subject]) -> CheckResult:
     odd = [each for each in found if each.code in INSTEAD_OF_WAITS]
     if odd:
         found = [*instead_of_waits(odd, [each for each in found if each not in odd])]
-    if not any(each.severity is Severity.ERROR for each in found):
-        found += overflow_findings(subject, make)
+    if hurried is not None and not any(each.severity is Severity.ERROR for each in found):
+        found += overflow_findings(hurried)
     found += part_findings(subject, found)
     found += subject.conditions()
     return CheckResult(name, in_order(found), len(subject.log.tasks), tuple(subject.notes), proved)

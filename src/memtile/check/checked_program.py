@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 import numpy as np
 
 from memtile.arch.register_map import register_at, register_named
-from memtile.arch.tiles import MEMORY
+from memtile.arch.tiles import MEMORY, TileName
 from memtile.check.task_list import HostStep, TaskLog
 from memtile.design.array import Array
 from memtile.design.bench import Bench
@@ -18,6 +19,7 @@ from memtile.design.memory_tile import MemoryTile
 from memtile.design.tile import Tile
 from memtile.explain.findings import Finding
 from memtile.explain.moves import Move
+from memtile.importers.host_writes import host_write_findings
 from memtile.importers.idle_tasks import never_started
 from memtile.importers.kernels.core_locks import released_by_cores
 from memtile.importers.loaded import Loaded
@@ -30,9 +32,11 @@ from memtile.runs.waits import WAIT, places_of, polled_channel
 from memtile.sim.kernels.core_control import enabled_cores
 from memtile.sim.kernels.lost_results import LostResult
 from memtile.sim.loop.engine import Engine
+from memtile.sim.loop.engine_snapshot import put_back, take
 
 _REBUILDS = re.compile(r"Core_Control|Stream_Switch|.*Reset|.*_Clock_Control|Tile_Control")
 _QUEUE_SIZE = register_named("noc", "DMA_MM2S_Status_0").field("Task_Queue_Size").lsb
+_KEPT = 4096  # registers
 _MOST_ROUNDS = 10_000  # of a host sequence that polls for what a run alone would give it
 
 
@@ -106,6 +110,7 @@ def of_design(design: MemoryTile | Array, place: str = "") -> Subject:
 def of_mlir(loaded: Loaded) -> Subject:
     """A design of mlir-aie as it stands, with the tasks of its host sequence; see ``load_still``."""
     engine, notes, odd = loaded.array.engine, list(loaded.notes), loaded.oddities
+    by_host = [*host_write_findings(engine, loaded.sequence.steps)] if loaded.sequence else []
     log = TaskLog(engine)
     log.take()
     if loaded.sequence is not None:
@@ -131,11 +136,28 @@ def of_mlir(loaded: Loaded) -> Subject:
         lost=[(f"core {place}", each) for place, each in loaded.lost],
         findings=(
             *(never_started(engine, loaded.sequence) if loaded.sequence else ()),
+            *by_host,
             *odd.findings,
             *loaded.findings,
         ),
         moves=odd.moves,
     )
+
+
+def twin(subject: Subject, make: Callable[[], Subject]) -> Subject:
+    """Return the design once more, to be played in another way; nothing of it has been played yet.
+
+    Args:
+        subject: it.
+        make: makes another one, which takes as long as the first did.
+    """
+    if not subject.made:
+        return make()
+    array, engine = subject.made[0].array, subject.engine
+    other = Array(array.device.name, array.columns).engine
+    put_back(other, take(engine))
+    other.bd_places, other.fifo_locks = engine.bd_places, engine.fifo_locks
+    return replace(subject, engine=other)
 
 
 def of_program(operations: Sequence[Operation], array: Array) -> Subject:
@@ -207,6 +229,13 @@ def _skip_poll(sequence: HostSequence) -> bool:
     return False
 
 
+@lru_cache(maxsize=_KEPT)
+def _rebuilds(kind: TileName, offset: int) -> bool:
+    """Whether a register changes who works, or where words go."""
+    register = register_at(kind, offset)
+    return register is not None and _REBUILDS.match(register.name) is not None
+
+
 class _RecordedHost:
     """Register accesses of a program that never waits."""
 
@@ -230,14 +259,15 @@ class _RecordedHost:
         """Write consecutive words."""
         self._look(address, len(words))
         self._door.block_write32(address, words)
-        self._log.take(self.place)
+        if not self._log.bds.are_within(address, len(words)):  # which starts nothing
+            self._log.take(self.place)
 
     def _look(self, address: int, words: int) -> None:
         """Whether a write changes who works, where words go, or descriptors, when tasks have been pushed."""
         self._log.bds.write(address, words, self.place)
         at = locate(address)
-        register = register_at(self._array.device.tile(at.column, at.row), at.offset)
-        if self._log.tasks and register is not None and _REBUILDS.match(register.name):
+        kind = self._array.device.tile(at.column, at.row)
+        if self._log.tasks and not self._log.loads and _rebuilds(kind, at.offset):
             self._log.loads = True
 
     def poll(self, address: int, mask: int, value: int, _advance: Advance, /) -> bool:

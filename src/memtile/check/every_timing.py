@@ -6,7 +6,7 @@ do to locks is in their text. Words it does not see, so it says nothing about th
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 
 from memtile.arch.tiles import MEMORY
@@ -62,34 +62,70 @@ def host_reasons(engine: Engine, log: TaskLog) -> Iterator[str]:
 
 def _pushes(engine: Engine, log: TaskLog, steps: Sequence[HostStep]) -> Iterator[str]:
     """Pushes that may be lost, or whose descriptors a task before may still use, by the host's own waits."""
-    on_their_way, ended = dict[int, list[GivenTask]](), Counter[int]()
+    on_their_way = dict[int, _OpenTasks]()
+    full, again = set[int](), set[tuple[int, int]]()
     for step in steps:
         if step.pushes:
             task = log.tasks[step.task]
-            before = on_their_way.setdefault(task.ch, [])
-            if len(before) >= MEMORY.queue_depth and not step.waits_for_room:
-                yield f"a task may be pushed to a full queue of {called(engine, task.ch)}"
-            yield from _reuses(engine, task, on_their_way)
-            before.append(task)
+            before = on_their_way.setdefault(task.ch, _OpenTasks())
+            if len(before.tasks) >= MEMORY.queue_depth and not step.waits_for_room:
+                full.add(task.ch)
+            again.update(_reuses(engine, task, on_their_way))
+            before.push(task)
         elif step.ch >= 0 and step.ch in on_their_way and not step.room:
-            tasks = on_their_way[step.ch]
-            over = _over(tasks, step, ended[step.ch])
-            del tasks[:over]
-            ended[step.ch] += over
+            on_their_way[step.ch].wait(step)
+    yield from (f"a task may be pushed to a full queue of {called(engine, ch)}" for ch in sorted(full))
+    for ch, number in sorted(again):
+        yield f"BD {number} is given again while a task of {called(engine, ch)} may still use it"
 
 
-def _over(tasks: Sequence[GivenTask], step: HostStep, ended: int) -> int:
-    """How many tasks have ended when a wait is over: up to that of the oldest token, or so many in all."""
-    if not step.token:
-        return max(step.many - ended, 0)
-    return next((number + 1 for number, task in enumerate(tasks) if task.token), 0)
+class _OpenTasks:
+    """The tasks of a channel that its host does not know to have ended.
+
+    Attributes:
+        tasks: in the order in which they were pushed.
+        users: of each BD by its number, how many of the tasks have it with which words.
+    """
+
+    def __init__(self) -> None:
+        self.tasks: deque[GivenTask] = deque()
+        self.users: dict[int, Counter[tuple[int, ...]]] = {}
+        self._ended = 0
+        self._senders: deque[int] = deque()  # of those that ask for a token the numbers, from 1 on
+
+    def push(self, task: GivenTask) -> None:
+        """A task is pushed."""
+        self.tasks.append(task)
+        if task.token:
+            self._senders.append(self._ended + len(self.tasks))
+        for bd in task.bds:
+            self.users.setdefault(bd.number, Counter())[bd.words] += 1
+
+    def wait(self, step: HostStep) -> None:
+        """A wait is over: it ends tasks up to that of the oldest token, or so many in all."""
+        upto = step.many
+        if step.token:
+            upto = self._senders.popleft() if self._senders else 0
+        while self.tasks and self._ended < upto:
+            self._ended += 1
+            for bd in self.tasks.popleft().bds:
+                users = self.users[bd.number]
+                users[bd.words] -= 1
+                if not users[bd.words]:
+                    del users[bd.words]
+        while self._senders and self._senders[0] <= self._ended:
+            self._senders.popleft()
 
 
-def _reuses(engine: Engine, task: GivenTask, open_tasks: Mapping[int, Sequence[GivenTask]]) -> Iterator[str]:
-    """The BDs of a task that tasks before it on the tile may still use, with other words."""
-    tile, own = engine.channels.tile[task.ch], {bd.number: bd for bd in task.bds}
+def _reuses(
+    engine: Engine, task: GivenTask, on_their_way: Mapping[int, _OpenTasks]
+) -> Iterator[tuple[int, int]]:
+    """The BDs of a task that tasks before it on the tile may still use, with other words: channel, number."""
+    tile = engine.channels.tile[task.ch]
     outside = engine.channels.external[task.ch] >= 0  # where a BD points to there is not in its words
-    for ch, tasks in open_tasks.items():
-        for bd in (bd for other in tasks if engine.channels.tile[ch] == tile for bd in other.bds):
-            if bd.number in own and (outside or own[bd.number].words != bd.words):
-                yield f"BD {bd.number} is given again while a task of {called(engine, ch)} may still use it"
+    for ch, before in on_their_way.items():
+        if engine.channels.tile[ch] == tile:
+            for bd in task.bds:
+                users = before.users.get(bd.number, Counter())
+                if users and (outside or len(users) > 1 or bd.words not in users):
+                    yield ch, bd.number

@@ -49,7 +49,7 @@ class _Hasty(Play):
     """
 
     def __init__(self, subject: Subject) -> None:
-        super().__init__(subject, OpenStreams(subject))
+        super().__init__(subject, OpenStreams(subject), watched=False)
         self.full: dict[int, _Full] = {}
         self.late: Counter[int] = Counter()
 
@@ -95,23 +95,23 @@ class _Hasty(Play):
         return True
 
 
-def overflow_findings(subject: Subject, make: Callable[[], Subject]) -> Iterator[Finding]:
+def overflow_findings(subject: Subject) -> Iterator[Finding]:
     """One finding for each channel to whose full queue a task may be pushed.
 
     Args:
-        subject: the design; what it does is read, its engine is not used.
-        make: brings the design into an array of its own.
+        subject: a design that :func:`may_overflow`; its engine is used up.
     """
-    if left_out(subject) or not _crowded(subject.log):
-        return
-    play = _Hasty(make())
+    play = _Hasty(subject)
     play.go()
     for ch, full in sorted(play.full.items()):
         yield _finding(called(play.engine, ch), full, play.late[ch])
 
 
-def _crowded(log: TaskLog) -> bool:
+def may_overflow(subject: Subject) -> bool:
     """Whether a channel may have more tasks on their way than a queue takes, by its own waits alone."""
+    log = subject.log
+    if left_out(subject):
+        return False
     return any(_most_open(log, steps) > MEMORY.queue_depth for steps in log.steps.values())
 
 

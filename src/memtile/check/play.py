@@ -11,11 +11,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
 
+from memtile.arch.devices import FIRMWARE_PORT
+from memtile.arch.ports import PORTS
 from memtile.bd.codec import encode
 from memtile.bd.descriptor import NO_ITERATION
 from memtile.check.checked_program import Subject
@@ -26,7 +29,7 @@ from memtile.check.streams import OpenStreams, balance_of
 from memtile.check.task_list import GivenTask, HostStep, StaticBd, kind_of
 from memtile.errors import MemtileError
 from memtile.explain.bd_chains import BdChains
-from memtile.explain.deadlock.context import Abstraction, HostWaiting
+from memtile.explain.deadlock.context import CIRCLE_BEFORE_A_RUN, Abstraction, HostWaiting
 from memtile.explain.deadlock.find import Hang, Open, hang, id_of
 from memtile.explain.deadlock.graph import PartyKind, Via
 from memtile.explain.deadlock.switch_waits import Party
@@ -42,6 +45,7 @@ from memtile.model.dma.executions import finish
 from memtile.model.dma.task_queue import room
 from memtile.model.memory.lock_port import granted
 from memtile.model.state.causes import Cause, CorePhase, Phase
+from memtile.model.streams.switch_config import PACKET
 from memtile.sim.kernels.actions import Action
 from memtile.sim.kernels.kernel_core import RELEASES, Core
 from memtile.sim.loop.clock import Stop
@@ -148,16 +152,17 @@ class Play:
     Args:
         subject: the design; its engine is used up.
         streams: what is not known of its streams.
+        watched: what it does is watched, see ``orders``.
 
     Attributes:
         quiet: whether nothing can move any more; else the abstract run was too long.
         dropped: by channel the push that its full queue was the first to drop.
         reasons: why it may wait in some run although it goes on here, a line each.
         let_go: what is not known of those that were let go on, a line each.
-        watch: what it did that another order could change.
+        orders: watches what it does that another order could change.
     """
 
-    def __init__(self, subject: Subject, streams: OpenStreams) -> None:
+    def __init__(self, subject: Subject, streams: OpenStreams, *, watched: bool = True) -> None:
         self.engine, self._log, self._streams = subject.engine, subject.log, streams
         self.quiet = False
         self.dropped: dict[int, HostStep] = {}
@@ -166,6 +171,8 @@ class Play:
         self._left = MOST_CYCLES
         self._at: dict[int, int] = {}  # steps that each host has done
         self._pushed: dict[int, list[GivenTask]] = {}
+        self._lowered: dict[tuple[int, ...], tuple[int, ...]] = {}  # BDs of external memory, by their words
+        self._senders: dict[int, list[int]] = {}  # by channel the tasks that send a token, from 1 on
         self._open: set[int] = set()  # locks that somebody may give any number of units
         self._free: set[Party] = set()  # nothing is known to hold them up
         self._grants: dict[Party, int] = {}
@@ -179,8 +186,9 @@ class Play:
         self._allowed = Allowances(self._log.began.tolist(), self._tasks)
         self.engine.state.locks.value[:] = self._log.began
         self.engine.state.channels.tasks_done[:] = 0
-        self.watch = self.engine.checks.watch_orders()
+        self.orders = self.engine.checks.watch_orders() if watched else None
         self._attach_cores(subject)
+        self._receive_tokens(subject)
 
     # cores -----------------------------------------------------------------------------------------------
 
@@ -259,12 +267,25 @@ class Play:
         """The hosts that have not ended."""
         return [self._waiting(host, step) for host in self._log.steps if (step := self._step(host))]
 
+    def _receive_tokens(self, subject: Subject) -> None:
+        """Have packets leave where firmware takes tokens: they would fill the way of those that follow."""
+        tiles, mode = self.engine.tiles, plain(self.engine.state.switch).mode
+        for tile in (tile for tile in subject.tiles if tile.kind.role == "interface"):
+            port = tiles.master_base[tile.index] + PORTS[tile.kind.name].master(FIRMWARE_PORT)
+            if mode[port] == PACKET:
+                self.engine.catch_port(tile.index, FIRMWARE_PORT)
+
     def open_channels(self) -> list[int]:
         """Channels that have not ended what was pushed; a ring may wait for work that never comes."""
         hosts = [steps for host, steps in self._log.steps.items() if host >= 0]
         if hosts and not self.hosts() and all(steps[-1].token for steps in hosts):
             return []  # the program has met all its waits, the last of them after all pushes
         return [ch for ch in self._pushed if (task := self._task(ch)) is not None and not task.endless]
+
+    def waiting_cores(self) -> list[int]:
+        """Cores that wait for a lock; they may be meant to do so for ever."""
+        phase = self.engine.state.cores.phase
+        return [core for core in sorted(self.engine.cores.running) if phase[core] == CorePhase.ACQUIRE]
 
     def place(self, party: Party) -> str:
         """Where the design says what a party waits for."""
@@ -311,8 +332,11 @@ class Play:
             return room(self.engine.state, step.ch) > 0
         if step.ch < 0 or Party(PartyKind.CHANNEL, step.ch) in self._free:
             return True  # a poll: only a run could tell whether it is met
-        ended = self._pushed.get(step.ch, [])[: int(self.engine.channels.tasks_done[step.ch])]
-        return step.many <= (sum(task.token for task in ended) if step.token else len(ended))
+        done = int(self.engine.channels.tasks_done[step.ch])
+        if step.token:
+            senders = self._senders.get(step.ch, ())
+            return step.many <= len(senders) and senders[step.many - 1] <= done
+        return step.many <= min(done, len(self._pushed.get(step.ch, ())))
 
     def _push(self, step: HostStep, task: GivenTask) -> bool:
         """Push a task; what its queue drops now it drops in every run."""
@@ -330,13 +354,18 @@ class Play:
             self.dropped.setdefault(ch, step)
         else:
             self._pushed.setdefault(ch, []).append(task)
+            if task.token:
+                self._senders.setdefault(ch, []).append(len(self._pushed[ch]))
         return True
 
     def _words(self, ch: int, bd: StaticBd) -> tuple[int, ...]:
         """The register words of a BD; one of external memory has the scratch buffer."""
         if self.engine.channels.external[ch] < 0 or not bd.descriptor.valid:
             return bd.words
-        return encode(bd.descriptor.but(address=self._scratch, dims=(), iteration=NO_ITERATION))
+        if bd.words not in self._lowered:
+            scratch = bd.descriptor.but(address=self._scratch, dims=(), iteration=NO_ITERATION)
+            self._lowered[bd.words] = encode(scratch)
+        return self._lowered[bd.words]
 
     @cached_property
     def _scratch(self) -> int:
@@ -352,15 +381,17 @@ class Play:
         found = {*self._free, *(Party(PartyKind.LOCK, lock) for lock in self._open)}
         found |= {party for party, lock, wanted in self._at_locks() if self._may_take(party, lock, wanted)}
         steps = [step for host in self._log.steps if (step := self._step(host))]
-        found |= {
-            Party(PartyKind.HOST, n)
-            for n, step in enumerate(steps)
-            if step.pushes and not step.waits_for_room
-        }
+        found |= {Party(PartyKind.HOST, n) for n, step in enumerate(steps) if self._may_push(step)}
         for ch, bd in self._at_streams():
             if self._streams.is_unknown(ch, bd) or self._streams.is_shared(ch, bd):
                 found.add(Party(PartyKind.CHANNEL, ch))
         return found
+
+    def _may_push(self, step: HostStep) -> bool:
+        """Whether a step is a push that only the end of the abstract run keeps a host from."""
+        if not step.pushes:
+            return False
+        return not step.waits_for_room or room(self.engine.state, self._log.tasks[step.task].ch) > 0
 
     def _run(self) -> None:
         """Let the engine run until nothing moves, and whoever could go on in some run after it."""
@@ -447,6 +478,8 @@ class Play:
 
 
 _FEW = 2  # reasons that are said
+_NO_HOST = "the host is not part of what is checked"
+_NOBODY = "nobody releases it"
 
 
 class Played(NamedTuple):
@@ -467,11 +500,12 @@ def hangs(subject: Subject) -> Played:
     """Play a design to its end."""
     streams = OpenStreams(subject)
     reason = left_out(subject) or streams.reason
-    if reason or not subject.log.tasks:
+    if reason or not (subject.log.tasks or (subject.kernels and not subject.hosted)):
         return Played(Hang(), reason, Proof("", (reason,)) if reason else None)
     play = Play(subject, streams)
     play.go()
-    found = Open(channels=play.open_channels(), hosts=play.hosts(), dropping=sorted(play.dropped))
+    cores = [] if subject.hosted else play.waiting_cores()
+    found = Open(play.open_channels(), cores, hosts=play.hosts(), dropping=sorted(play.dropped))
     abstraction = Abstraction(play.undecided(), play.place, partial(part_moved, subject))
     chains = BdChains(play.engine)
     balance = balance_of(subject)
@@ -495,11 +529,22 @@ def hangs(subject: Subject) -> Played:
         reasons.append("several packets share a route, and timing decides their order")
     more = ", ..." if len(reasons) > _FEW else ""
     undecided = f"{', '.join(reasons[:_FEW])}{more}"
+    if not subject.hosted:
+        return Played(_whatever_a_host_does(hung), _NO_HOST, Proof("", (_NO_HOST,)))
     ends = STUCK if _is_error(hung.findings) else FINISHES
     if not play.quiet or (ends == FINISHES and next(iter(found.parties()), None) is not None):
         ends = ""
-    proved = proof(play.engine, subject, play.watch, ends, undecided)
+    assert play.orders is not None
+    proved = proof(play.engine, subject, play.orders, ends, undecided)
     return Played(hung, undecided, proved.doubted(*play.let_go))
+
+
+def _whatever_a_host_does(hung: Hang) -> Hang:
+    """Circles of waits in a text without host: warnings, as one could set a lock; none if it has to do so."""
+    if any(_NOBODY in each.message for each in hung.findings):
+        return Hang()
+    found = (each for each in hung.findings if each.code == CIRCLE_BEFORE_A_RUN)
+    return replace(hung, findings=tuple(replace(each, severity=Severity.WARNING) for each in found))
 
 
 def _is_error(findings: Sequence[Finding]) -> bool:
@@ -508,8 +553,8 @@ def _is_error(findings: Sequence[Finding]) -> bool:
 
 def left_out(subject: Subject) -> str:
     """Why a design is not played; empty if it is."""
-    if not subject.hosted:
-        return "the host is not part of what is checked"
+    if not subject.hosted and not subject.made:
+        return _NO_HOST
     if subject.log.loads:
         return "the host changes cores, streams or the whole configuration while tasks run"
     return "software resets channels" if subject.log.reset else ""

@@ -72,6 +72,53 @@ def ring_findings(subject: Subject) -> Iterator[Finding]:
             told.add(ring.task.ch)
             yield from _overwritten(subject, ring, known)
     yield from _apart(subject, known, told)
+    yield from _other_turns(subject)
+
+
+def _other_turns(subject: Subject) -> Iterator[Finding]:
+    """Two descriptors that take turns, and whose iterations begin again after different numbers of runs."""
+    direction = subject.engine.channels.direction
+    readers: dict[int, list[tuple[GivenTask, StaticBd]]] = {}
+    writers = list[tuple[GivenTask, StaticBd]]()
+    for task in subject.log.tasks:
+        if len(task.bds) == 1 and task.bds[0].descriptor.iteration.wrap > 1:
+            at = task.bds[0].descriptor.address
+            own = writers if direction[task.ch] == S2MM else readers.setdefault(at, [])
+            own.append((task, task.bds[0]))
+    for writer, writes in writers:
+        for reader, reads in readers.get(writes.descriptor.address, ()):
+            if not _take_turns(writes, reads):
+                continue
+            one, other = writes.descriptor.iteration, reads.descriptor.iteration
+            runs = min(_MOST_TURNS if task.endless else task.runs for task in (writer, reader))
+            if one.step == other.step and one.wrap != other.wrap and runs > min(one.wrap, other.wrap) > 1:
+                yield _wrapped(subject, (writer, writes), (reader, reads))
+
+
+def _take_turns(writes: StaticBd, reads: StaticBd) -> bool:
+    """Whether two descriptors at one address hand each other its words by two locks."""
+    steps = (writes.acquire, writes.release, reads.acquire, reads.release)
+    room, data, taken, back = (None if step is None else step.lock for step in steps)
+    return None not in (room, data) and (room, data) == (back, taken)
+
+
+def _wrapped(
+    subject: Subject, writer: tuple[GivenTask, StaticBd], reader: tuple[GivenTask, StaticBd]
+) -> Finding:
+    """The writer comes first, but where the lock that gives it room has as many units as it has runs."""
+    assert writer[1].acquire is not None
+    room = int(subject.log.locks[writer[1].acquire.lock])
+    odd, other = (reader, writer) if room == writer[1].descriptor.iteration.wrap else (writer, reader)
+    names = [bd_text(subject.engine, *each) for each in (odd, other)]
+    begin = [f"begins again after {bd.descriptor.iteration.wrap} runs" for _, bd in (odd, other)]
+    message = (
+        f"The iteration of {names[0]} {begin[0]}; that of {names[1]}, which takes turns with it, {begin[1]}."
+    )
+    fix = f"Give the iteration of {names[0]} a wrap of {other[1].descriptor.iteration.wrap}."
+    sides = [
+        Side(name, says, each[0].place) for name, says, each in zip(names, begin, (odd, other), strict=True)
+    ]
+    return Finding("MT0209", Severity.ERROR, message, tuple(sides), fix=fix)
 
 
 class _User(NamedTuple):

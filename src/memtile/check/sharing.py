@@ -18,6 +18,7 @@ from memtile.bd.windows import place_of_address
 from memtile.check.checked_program import Subject
 from memtile.check.task_list import GivenTask, StaticBd, bd_text, each_bd, kind_of
 from memtile.explain.findings import Finding, Severity, Side, WordRange
+from memtile.explain.lock_waits import lock_text
 from memtile.explain.switch_ways import configured_ways, reached
 from memtile.jit.tables import plain
 
@@ -158,10 +159,32 @@ def _finding(subject: Subject, one: BdUse, two: BdUse) -> Finding:
         f"{sides[0].who} {sides[0].does} and {sides[1].who} {sides[1].does} of {memory}, "
         "and nothing says who comes first."
     )
-    fix = "Let the first release a lock that the second acquires, or have the host wait between them."
+    fix = _free_lock(subject, one, two) or (
+        "Let the first release a lock that the second acquires, or have the host wait between them."
+    )
     return Finding(
         "MT0105", Severity.ERROR, message, sides, (WordRange(memory, first, end - first),), fix=fix
     )
+
+
+def _free_lock(subject: Subject, one: BdUse, two: BdUse) -> str:
+    """The locks of the writer that nobody else uses, for a reader whose own ones nobody else uses either."""
+    writer, reader = (one, two) if one.writes else (two, one)
+    gives, takes = writer.bd.release, writer.bd.acquire
+    if reader.writes or gives is None or reader.bd.acquire is None:
+        return ""
+    users: dict[int, set[int]] = {}
+    for task, bd in each_bd(subject.log.tasks):
+        for step in (bd.acquire, bd.release):
+            if step is not None:
+                users.setdefault(step.lock, set()).add(task.ch)
+    own = {step.lock for step in (reader.bd.acquire, reader.bd.release) if step is not None}
+    if any(users[lock] != {reader.task.ch} for lock in own) or users[gives.lock] != {writer.task.ch}:
+        return ""
+    name, wanted = bd_text(subject.engine, reader.task, reader.bd), lock_text(subject.engine, gives.lock)
+    back = "" if takes is None else f", and release {lock_text(subject.engine, takes.lock)}"
+    instead = lock_text(subject.engine, reader.bd.acquire.lock)
+    return f"Let {name} acquire {wanted}{back}, instead of {instead}, which nobody else uses."
 
 
 def _place(subject: Subject, tile: int) -> str:

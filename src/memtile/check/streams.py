@@ -234,14 +234,18 @@ def idle_receivers(subject: Subject) -> Iterator[Finding]:
     if not subject.hosted or subject.open_host:
         return
     told: set[int] = set()
+    senders = dict[tuple[int, int], GivenTask]()  # by channel and packet id the first task
     for task, bd in each_bd(subject.log.tasks):
-        port, packet = int(subject.engine.channels.switch_port[task.ch]), bd.descriptor.packet
-        if _receives(subject, task.ch) or port < 0 or task.ch in subject.fed:
+        packet = bd.descriptor.packet
+        senders.setdefault((task.ch, -1 if packet is None else packet.id), task)
+    for (ch, packet_id), task in senders.items():
+        port = int(subject.engine.channels.switch_port[ch])
+        if _receives(subject, ch) or port < 0 or ch in subject.fed:
             continue
         way = (
             partial(configured_ways, subject.engine)
-            if packet is None
-            else partial(packet_ways, subject.engine, packet.id)
+            if packet_id < 0
+            else partial(packet_ways, subject.engine, packet_id)
         )
         switch = plain(subject.engine.state.switch)
         for at in reached([port], way):

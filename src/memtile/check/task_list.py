@@ -7,6 +7,7 @@ had done its work. So all that a host would start one after another is seen, wha
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -33,6 +34,7 @@ from memtile.model.state.causes import Phase
 from memtile.sim.loop.engine import Engine
 
 _KEPT = 4096  # descriptors
+_IDLE = int(Phase.IDLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,10 +186,18 @@ class TaskLog:
     rooms: bool = False
     bds: BdWrites = field(init=False)
     _seen: np.ndarray[tuple[int], np.dtype[np.int64]] = field(init=False)
+    _values: np.ndarray[tuple[int], np.dtype[np.int64]] = field(init=False)  # of the locks now
+    _reset_masks: np.ndarray[tuple[int], np.dtype[np.int64]] = field(init=False)  # by channel; 0 = no reset
+    _by_channel: dict[int, list[GivenTask]] = field(default_factory=dict)
+    _tokens: Counter[int] = field(default_factory=Counter)  # that the host has waited for, by channel
+    _sent: Counter[int] = field(default_factory=Counter)  # tasks that ask for one, by channel
 
     def __post_init__(self) -> None:
         self.engine.host.stopped = True  # its accesses take no time, in which the array would work
-        self.locks = np.array(self.engine.state.locks.value, dtype=np.int64)
+        kinds, tiles = plain(self.engine.spec.kinds), self.engine.tiles
+        self._reset_masks = kinds.reset_mask[tiles.kind[self.engine.channels.tile]]
+        self._values = plain(self.engine.state.locks).value
+        self.locks = np.array(self._values, dtype=np.int64)
         self.began, self._seen = self.locks.copy(), self.locks.copy()
         self.bds = BdWrites(self.engine)
 
@@ -198,20 +208,22 @@ class TaskLog:
 
     def take(self, place: str = "") -> int:
         """Take what is in the queues; how many tasks that were."""
-        c = self.engine.channels
-        np.maximum(self.locks, self.engine.state.locks.value, out=self.locks)
-        changed = np.flatnonzero(self._seen != self.engine.state.locks.value)
-        if len(changed):
-            self._seen[:] = self.engine.state.locks.value
+        c, values = self.engine.channels, self._values
+        if not np.array_equal(self._seen, values):
+            np.maximum(self.locks, values, out=self.locks)
+            changed = np.flatnonzero(self._seen != values)
+            self._seen[:] = values
             self.note(HostStep(locks=frozenset(changed.tolist()), place=place))
-        waiting = np.flatnonzero((c.queue_count > 0) | (c.phase != Phase.IDLE)).tolist()
-        self.reset.update(np.flatnonzero(c.control & self._reset_masks()).tolist())
+        waiting = ((c.queue_count > 0) | (c.phase != _IDLE)).nonzero()[0].tolist()
+        self.reset.update((c.control & self._reset_masks).nonzero()[0].tolist())
         before = len(self.tasks)
         waits = self.host >= 0 and self.rooms
         for ch in waiting:
             for word in self._words(ch):
                 self.note(HostStep(task=len(self.tasks), place=place, waits_for_room=waits))
                 self.tasks.append(task := self._task(ch, word, place))
+                self._by_channel.setdefault(ch, []).append(task)
+                self._sent[ch] += task.token
                 tile = int(c.tile[ch])
                 self.bds.use({(tile, bd.number): bd.words for bd in task.bds})
             if c.pushes_lost[ch]:
@@ -225,23 +237,16 @@ class TaskLog:
         for ch in np.flatnonzero((c.queue_count > 0) | (c.phase != Phase.IDLE)).tolist():
             yield from (self._task(ch, word, "") for word in self._words(ch))
 
-    def _reset_masks(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-        """The reset bit of each channel's control register; 0 where it has none."""
-        kinds, tiles = plain(self.engine.spec.kinds), plain(self.engine.spec.tiles)
-        masks: np.ndarray[tuple[int], np.dtype[np.int64]]
-        masks = kinds.reset_mask[tiles.kind[self.engine.channels.tile]]
-        return masks
-
     def waited(self, ch: int, place: str) -> None:
         """The host waits for a token of a channel."""
-        wanted = 1 + sum(wait.ch == ch for wait in self.waits)
-        sent = sum(task.ch == ch and task.token for task in self.tasks)
-        self.waits.append(TokenWait(ch, wanted, sent, place))
+        self._tokens[ch] += 1
+        wanted = self._tokens[ch]
+        self.waits.append(TokenWait(ch, wanted, self._sent[ch], place))
         self.note(HostStep(ch=ch, many=wanted, token=True, place=place))
 
-    def of(self, ch: int) -> list[GivenTask]:
+    def of(self, ch: int) -> Sequence[GivenTask]:
         """The tasks of a channel."""
-        return [task for task in self.tasks if task.ch == ch]
+        return self._by_channel.get(ch, ())
 
     def _words(self, ch: int) -> Iterator[int]:
         """Words of the task queue; the first may be on its way to the channel already."""
@@ -292,10 +297,10 @@ class TaskLog:
 
     def _empty(self, ch: int) -> None:
         """Have the channel be idle and its tasks counted as done: who polls for that goes on."""
-        channels = self.engine.state.channels
+        channels = self.engine.channels
         channels.tasks_done[ch] += channels.queue_count[ch] + (channels.task_bd[ch] >= 0)
         channels.queue_count[ch] = channels.pushes_lost[ch] = 0
-        channels.phase[ch], channels.task_bd[ch] = Phase.IDLE, NO_BD
+        channels.phase[ch], channels.task_bd[ch] = _IDLE, NO_BD
 
 
 _decoded = lru_cache(maxsize=_KEPT)(decode)  # designs have the same descriptors again and again
@@ -303,7 +308,7 @@ _decoded = lru_cache(maxsize=_KEPT)(decode)  # designs have the same descriptors
 
 def kind_of(engine: Engine, tile: int) -> TileKind:
     """Kind of a tile of the model."""
-    return TILE_KINDS[KIND_NAMES[int(plain(engine.spec.tiles).kind[tile])]]
+    return TILE_KINDS[KIND_NAMES[int(engine.tiles.kind[tile])]]
 
 
 def each_bd(tasks: Sequence[GivenTask]) -> Iterator[tuple[GivenTask, StaticBd]]:

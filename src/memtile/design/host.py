@@ -253,14 +253,36 @@ class HostSequence:
             task.channel.tile.engine.checks.saw_end(task.channel.index)
         return True
 
-    def in_vain(self, engine: Engine) -> int:
-        """Cycles in which it has nothing to do for sure, a pause that ends aside."""
+    def in_vain(self, engine: Engine, *, alone: bool) -> int:
+        """Cycles in which it has nothing to do for sure, up to where it is due aside.
+
+        Args:
+            engine: of the array.
+            alone: no other sequence is at work, whose BDs it may wait for.
+        """
         match self.present:
             case HostPause():
                 return _EVER
+            case HostTask(channel):
+                return _EVER if self.due >= 0 else self._without_room(engine, channel, alone=alone)
             case HostWait(tasks):
-                return cycles_left(engine, [task.channel.index for task in tasks if not task.done])
+                left = sorted((task for task in tasks if not task.done), key=_to_end)
+                return cycles_left(engine, {task.channel.index: _to_end(task) for task in left})
         return 0
+
+    def _without_room(self, engine: Engine, channel: Channel, *, alone: bool) -> int:
+        """Cycles in which a channel has no room for a task for sure.
+
+        Places in its queue come with the end of a task of the channel, BDs with one of the tile. What has
+        ended before gives its BDs back in the next look, before anybody asks for some.
+        """
+        if engine.checks.watch is not None:
+            return 0
+        if channel.full:
+            return cycles_left(engine, {channel.index: 1})
+        of_tile = [task for task in self.owing if task.channel.tile is channel.tile and not task.done]
+        first = (cycles_left(engine, {each.channel.index: _to_end(each)}) for each in of_tile)
+        return min(first, default=0) if alone else 0
 
     def waits_for(self) -> str:
         """One line: what the present step waits for."""
@@ -330,6 +352,11 @@ class HostSequence:
         self.owing.append(task)
         _spend(task)
         return True
+
+
+def _to_end(task: HostTask) -> int:
+    """How many of the tasks that its channel still has end up to this one."""
+    return task.done_at - task.channel.tasks_done
 
 
 def _spend(task: HostTask) -> None:

@@ -79,7 +79,7 @@ class BdChains:
         """The coming releases of each lock, by its index among all locks of the model."""
         found: dict[int, list[ComingRelease]] = {}
         for ch, tile in enumerate(self._tile):
-            for bd, queued in self._to_come(ch):
+            for bd, queued in self.to_come(ch):
                 if self._field(ch, bd, bd_fields.RELEASE_VALUE) > 0:
                     lock = lock_seen(self._engine, tile, self._field(ch, bd, bd_fields.RELEASE_ID))
                     if lock is not None:
@@ -157,7 +157,7 @@ class BdChains:
         last, done = c.bd.tolist(), c.bds_done.tolist()
         for ch in range(len(self._tile)):
             running = self.of(ch) or (self._up_to(ch, last[ch]) if done[ch] else ())
-            queued = (bd for bd, waits in self._to_come(ch) if waits)
+            queued = (bd for bd, waits in self.to_come(ch) if waits)
             yield from ((ch, bd) for bd in dict.fromkeys((*running, *queued)))
 
     def _by_lock(self, field: int, counts: Callable[[int, int], bool]) -> dict[int, list[int]]:
@@ -167,14 +167,14 @@ class BdChains:
         last, done = c.bd.tolist(), c.bds_done.tolist()
         for ch, tile in enumerate(self._tile):
             running = self.of(ch) or ((last[ch],) if done[ch] else ())
-            queued = (bd for bd, waits in self._to_come(ch) if waits)
+            queued = (bd for bd, waits in self.to_come(ch) if waits)
             for bd in dict.fromkeys((*running, *queued)):
                 lock = lock_seen(self._engine, tile, self._field(ch, bd, field)) if counts(ch, bd) else None
                 if lock is not None and ch not in found.setdefault(lock, []):
                     found[lock].append(ch)
         return found
 
-    def _to_come(self, ch: int) -> Iterator[tuple[int, bool]]:
+    def to_come(self, ch: int) -> Iterator[tuple[int, bool]]:
         """BDs that a channel has still to end, in order, and whether their task is queued."""
         c = self._engine.channels
         running = self.of(ch)

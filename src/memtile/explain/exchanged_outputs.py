@@ -37,7 +37,7 @@ def with_exchanges(checks: Sequence[Check], arrays: Sequence[tuple[Array, Array]
             if back
             else f"Let what goes to {title} not come here: look at the transfers of the host."
         )
-        found[at] = replace(checks[at], cause=MismatchCause(_CODE, text, fix))
+        found[at] = replace(checks[at], cause=MismatchCause(_CODE, text, fix, title))
     return found
 
 

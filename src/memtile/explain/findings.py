@@ -91,6 +91,9 @@ CODES: Mapping[str, FindingCode] = MappingProxyType(
         "MT0129": FindingCode("a stride that misses the rows of its memory", Severity.WARNING),
         "MT0131": FindingCode("a descriptor that guards its buffer with the locks of others", Severity.ERROR),
         "MT0135": FindingCode("a loop whose turns do not fit its object FIFOs", Severity.WARNING),
+        "MT0132": FindingCode("a lock that a host sets again before it has waited", Severity.WARNING),
+        "MT0133": FindingCode("a channel that a host resets while it has work", Severity.WARNING),
+        "MT0134": FindingCode("two packets for one descriptor, and none for another one", Severity.ERROR),
         "MT0201": FindingCode("a write and a read without an order", Severity.ERROR, follows=("MT0205",)),
         "MT0202": FindingCode("two writes without an order", Severity.ERROR),
         "MT0203": FindingCode("words that are read before anybody wrote them", Severity.WARNING),
@@ -189,7 +192,7 @@ LINK_PARTS = "MT0120"
 """Of a link that shifts the words of object FIFOs: waits of the run come of it."""
 OTHER_WORDS = "MT0405"
 """Of outputs that are others than expected for a reason that nobody knows."""
-OF_WORDS = frozenset(f"MT040{n}" for n in range(1, 7))
+OF_WORDS = frozenset((*(f"MT040{n}" for n in range(1, 7)), "MT0410", "MT0411", "MT0413"))
 """Of outputs that are others than expected: they follow from what else is wrong."""
 HOLDING = frozenset(name for name, code in CODES.items() if code.holds_words)
 """Of words that are there and go no further: they stay behind even where the program comes to its end."""
@@ -442,3 +445,12 @@ class Finding:
             "repair": None if self.repair is None else plain(self.repair),
             "condition": None if self.condition is None else plain(self.condition),
         }
+
+
+_OF_KNOWN_REASON = ("MT0404", "MT0411", "MT0413")
+
+
+def is_unplaced(finding: Finding) -> bool:
+    """Whether a finding is about words that are wrong, and says neither who makes them so nor how."""
+    unknown = finding.code in OF_WORDS and finding.code not in _OF_KNOWN_REASON
+    return unknown and len(finding.sides) == 1

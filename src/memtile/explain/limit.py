@@ -39,6 +39,7 @@ class Resource(StrEnum):
     LINKS = "links under packets"
     DESCRIPTORS = "BD switches"
     BUFFERS = "buffers"
+    PADDING = "padding"
     CHANNELS = "channels"
     STREAM = "one stream"
     CORES = "cores"
@@ -62,7 +63,7 @@ _ALIKE: Mapping[str, float] = {
     Resource.STREAM: 0.3,
 }
 """Part of what is saved by removing all of a resource that a repair must save to be named instead."""
-WORK = (Resource.CORES, Resource.SLOWEST, Resource.CHANNELS, Resource.STREAM)
+WORK = (Resource.CORES, Resource.SLOWEST, Resource.COLUMNS, Resource.CHANNELS, Resource.STREAM)
 """Those that do the work of a design; all others are what the work waits for."""
 LAST = (*WORK, Resource.START)
 """Those that limit a run only if nothing else does: a start-up does not grow with the work."""

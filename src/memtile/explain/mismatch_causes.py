@@ -51,10 +51,30 @@ def _constant(values: Array) -> bool:
 
 
 def _swapped(got: Array, expected: Array) -> Iterator[MismatchCause]:
-    if got.dtype.itemsize > 1 and np.array_equal(got.byteswap(), expected):
-        yield MismatchCause(
-            "MT0404", "has the bytes of each element in the other order", "Swap them where they go in."
-        )
+    """Bytes, elements or halves of elements are in the other order within each element or word."""
+    size, data = got.dtype.itemsize, [np.ascontiguousarray(each).view(np.uint8) for each in (got, expected)]
+    for group, unit in ((group, unit) for group in (2, 4, 8) for unit in (1, 2, 4) if unit < group):
+        if group > max(size, _WORD_BYTES) or len(data[0]) % group:
+            continue
+        came, wanted = (each.reshape(-1, group // unit, unit) for each in data)
+        if np.array_equal(came[:, ::-1], wanted):
+            yield _other_order(size, group, unit)
+            return
+
+
+def _other_order(size: int, group: int, unit: int) -> MismatchCause:
+    """The cause where the units of each group of bytes come in the other order."""
+    each = "element" if group == size else f"{8 * group}-bit word"
+    if unit == size:
+        text = f"has the {group // unit} elements of each {each} in the other order"
+        return MismatchCause("MT0401", text, "Put the first element into the low bits of a word.")
+    if unit == 1:
+        text = f"has the bytes of each {each} in the other order"
+        return MismatchCause("MT0404", text, "Swap them where they go in.")
+    halves = "halves" if group == 2 * unit else "parts"
+    text = f"has the {8 * unit}-bit {halves} of each {each} in the other order"
+    fix = "Exchange them where a word is put together or cut: the first one belongs into its low bits."
+    return MismatchCause("MT0404", text, fix)
 
 
 def _turned(got: Array, expected: Array) -> Iterator[MismatchCause]:
@@ -64,15 +84,6 @@ def _turned(got: Array, expected: Array) -> Iterator[MismatchCause]:
             shape = f"{rows} x {len(got) // rows}"
             text = f"is transposed: the expected {shape} elements came column by column"
             yield MismatchCause("MT0401", text, "Exchange the dimensions of the reader or of the writer.")
-
-
-def _word_halves(got: Array, expected: Array) -> Iterator[MismatchCause]:
-    """The elements of each 32-bit word are exchanged."""
-    many = _WORD_BYTES // got.dtype.itemsize
-    is_whole = many > 1 and len(got) % many == 0
-    if is_whole and np.array_equal(got.reshape(-1, many)[:, ::-1].ravel(), expected):
-        text = f"has the {many} elements of each 32-bit word in the other order"
-        yield MismatchCause("MT0401", text, "Put the first element into the low bits of a word.")
 
 
 def _widened(got: Array, expected: Array) -> Iterator[MismatchCause]:
@@ -296,7 +307,6 @@ def _divisors(length: int) -> list[int]:
 
 _RULES = (
     _swapped,
-    _word_halves,
     _widened,
     _turned,
     _exchanged,

@@ -35,6 +35,7 @@ from memtile.explain.kernel_findings import function_findings
 from memtile.explain.lock_waits import lock_errors, owner
 from memtile.explain.model_link import ModelLink
 from memtile.explain.names import called, channel_name
+from memtile.explain.packet_places import place_findings
 from memtile.explain.race_findings import NamedArea
 from memtile.explain.results import Array, ChannelUse, Result, Status
 from memtile.explain.standstill import Standstill
@@ -233,7 +234,9 @@ def _findings(
     """What is wrong: texts and waits first, then results and functions."""
     waits = with_imbalances(stopped.findings, stopped.graph, imbalances_of(found.engine), found.engine)
     wrong = (*_wrong(checks, status, found, areas), *function_findings(found.engine))
-    return (*_hosts_first(waits), *wrong, *_stands(found, before))
+    engine = found.engine
+    places = place_findings(engine, lambda: PlannedWords.of(engine, BdChains(engine)))
+    return (*places, *_hosts_first(waits), *wrong, *_stands(found, before))
 
 
 def _stands(found: _OpenWork, before: int) -> Iterator[Finding]:
@@ -253,7 +256,7 @@ def _wrong(
     if status is Status.FINISHED and not all(check.exact for check in checks):
         planned = PlannedWords.of(found.engine, BdChains(found.engine))
         yield from sure_lengths(WordBalance(planned, areas))
-        yield from wrong_words(checks, WordSources(planned, areas).text, WalkCulprits(planned))
+        yield from wrong_words(checks, WordSources(planned, areas), WalkCulprits(planned))
 
 
 _NEVER = ("MT0313", "MT0314")  # waits of a host that no work of the array ends

@@ -250,9 +250,10 @@ def _texts(code: str, one: Race, spot: _Spot, sides: Sides, *, writer_waits: boo
     reads, writes = sides.text(reader), sides.text(writer)
     if writer_waits:
         says = f"{writes} writes {spot.text} and does not wait until {reads} has read {what}"
-        return f"{says}.", sides.room_fix(reader, writer)
+        return f"{says}.", sides.other_turns(reader, writer) or sides.room_fix(reader, writer)
     says = f"{reads} reads {spot.text} and does not wait until {writes} has written {what}"
-    return f"{sides.began_text(reader, writer)}{says}.", sides.data_fix(reader, writer)
+    fix = sides.other_turns(reader, writer) or sides.data_fix(reader, writer)
+    return f"{sides.began_text(reader, writer)}{says}.", fix
 
 
 class _Spots:

@@ -200,6 +200,23 @@ class Sides:
             return f"Let {self.text(reader)} release {lock} only after its last read, once for each buffer."
         return self._same_order(lock)
 
+    def other_turns(self, reader: RaceAccess, writer: RaceAccess) -> str:
+        """A repair of two channels whose iterations begin again after other numbers of runs; else empty."""
+        if any(self._is_core(each) or each.agent == HOST for each in (reader, writer)):
+            return ""
+        runs = {each: self._positions(each) for each in (writer, reader)}
+        room = {int(self._began[lock]) for lock in self.room_locks(reader, writer)}
+        odd, other = (reader, writer) if runs[writer] in room else (writer, reader)
+        if runs[odd] == runs[other] or 1 in runs.values():
+            return ""
+        step = f"it begins again after {runs[odd]} runs, {self.text(other)} after {runs[other]}"
+        return f"Give the iteration of {self.text(odd)} a wrap of {runs[other]}: {step}."
+
+    def _positions(self, access: RaceAccess) -> int:
+        """After how many runs the iteration of a BD begins again."""
+        tile = int(self._engine.channels.tile[self._channel(access)])
+        return int(bd_fields.read_field(self._engine.state, tile, access.site, bd_fields.ITERATION_WRAP))
+
     def unwritten_fix(self, reader: RaceAccess) -> str:
         """A repair for words that are read and that nobody writes."""
         if self._is_core(reader):
@@ -258,13 +275,14 @@ class Sides:
             if not read(bd_fields.VALID_BD):
                 continue
             base, takes = int(read(bd_fields.BASE_ADDRESS)), bool(read(bd_fields.ACQUIRE_ENABLE))
+            runs = int(read(bd_fields.ITERATION_WRAP))
             if takes and lock_seen(engine, tile, int(read(bd_fields.ACQUIRE_ID))) == lock:
-                taken[base] = abs(int(read(bd_fields.ACQUIRE_VALUE)))
+                taken[base] = runs * abs(int(read(bd_fields.ACQUIRE_VALUE)))
             if (
                 read(bd_fields.RELEASE_VALUE)
                 and lock_seen(engine, tile, int(read(bd_fields.RELEASE_ID))) == lock
             ):
-                given[base] = abs(int(read(bd_fields.RELEASE_VALUE)))
+                given[base] = runs * abs(int(read(bd_fields.RELEASE_VALUE)))
         return sum(taken.values()) or sum(given.values())
 
     def order_fix(self, first: RaceAccess, then: RaceAccess, does: str) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from memtile.documents import Count, plain
-from memtile.explain.findings import Change, Finding, Repair, Severity
+from memtile.explain.findings import Change, Finding, Repair, Severity, Side, is_unplaced
 from memtile.explain.results import Result, Status
 from memtile.sim.loop.other_schedules import schedule
 
@@ -43,6 +43,7 @@ class Candidate:
         changes: of the text; empty for a design without one.
         unlikely: 0 = this is nearly always what is meant; larger = try later. Ranks what is offered.
         target: what is changed and where, for designs without a text: object, attribute and value.
+        swaps: by number of an argument of the host the bytes that come in the other order, and of each part.
     """
 
     kind: str
@@ -50,6 +51,7 @@ class Candidate:
     changes: Sequence[Change] = ()
     unlikely: float = 0.0
     target: tuple[str, str, str] = ("", "", "")
+    swaps: Mapping[int, tuple[int, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +235,24 @@ def with_repair(findings: Sequence[Finding], tried: Tried) -> tuple[Finding, ...
     if tried.best is None:
         return tuple(findings)
     first = next((n for n, each in enumerate(findings) if each.severity is Severity.ERROR), 0)
-    return tuple(replace(each, repair=tried.best) if n == first else each for n, each in enumerate(findings))
+    repaired = _located(findings[first], tried.best) if findings else None
+    return tuple(repaired if n == first and repaired else each for n, each in enumerate(findings))
+
+
+def _located(finding: Finding, repair: Repair) -> Finding:
+    """A finding with its repair; with its place too, if it is about words for which nobody knew a reason.
+
+    All words came out right with the change, and in other schedules too: that is why they were wrong.
+    """
+    found = replace(finding, repair=repair)
+    if not is_unplaced(finding) or not (repair.compared and (repair.changes or repair.target)):
+        return found
+    says, place = f"{repair.says[:1].upper()}{repair.says[1:]}", ""
+    if repair.changes:
+        place = repair.changes[0].place
+    who = repair.target or f"line {repair.changes[0].line}"
+    side = Side(who, "is another one with the repair", place)
+    return replace(found, sides=(side, *finding.sides), fix=f"{says}. Tried: all words are as expected.")
 
 
 def hides(candidate: Candidate, findings: Sequence[Finding]) -> bool:

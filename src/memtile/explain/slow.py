@@ -49,7 +49,7 @@ def slow_findings(result: Result, lifted: Sequence[Lifted], banks: str = "") -> 
         *_buffers(result, lifted),
         *_host(result, lifted),
         *_links(result, lifted),
-        *_columns(result),
+        *_columns(result, lifted),
         *_slowest(result, lifted),
         *_waits(result, lifted),
     ]
@@ -199,6 +199,8 @@ class Uneven(NamedTuple):
         works: cycles in which its busiest core or channel works.
         share: its part of the work of all, 0 to 1.
         cycles: estimate of the run with the same work in each.
+        longest: cycles of the longest work in each.
+        computes: whether it is that of cores, not of channels.
     """
 
     column: int
@@ -206,6 +208,8 @@ class Uneven(NamedTuple):
     works: int
     share: float
     cycles: int
+    longest: Mapping[int, int]
+    computes: bool
 
     @property
     def text(self) -> str:
@@ -226,14 +230,15 @@ def uneven_columns(result: Result) -> Uneven | None:
     if longest[most] < _WORKS * result.cycles or gain < _TENTH * result.cycles:
         return None
     cycles = round(result.cycles - gain)
-    return Uneven(most, len(longest), longest[most], longest[most] / whole, cycles)
+    share = longest[most] / whole
+    return Uneven(most, len(longest), longest[most], share, cycles, longest, work is computing)
 
 
-def _columns(result: Result) -> Iterator[Finding]:
-    """A column that has most of the work; what an even split saves is an estimate."""
+def _columns(result: Result, lifted: Sequence[Lifted]) -> Iterator[Finding]:
+    """A column that has most of the work; what an even split of channels saves is an estimate."""
     if found := uneven_columns(result):
         side = Side(f"column {found.column}", f"works for {found.works} of {result.cycles} cycles")
-        fix = (
+        fix = _tried("Split the work evenly.", result, lifted, Resource.COLUMNS) or (
             f"Split the work evenly. Estimated, not tried: {found.cycles} cycles for {result.cycles} "
             f"({percent(result.cycles, found.cycles)})."
         )
@@ -244,9 +249,15 @@ def _by_column(work: Sequence[tuple[str, int]]) -> dict[int, int]:
     """Cycles of the longest work in each column that works at all, by the column that a name has."""
     found: dict[int, int] = {}
     for name, cycles in work:
-        if cycles and (place := _COLUMN.search(name)):
-            found[int(place[1])] = max(cycles, found.get(int(place[1]), 0))
+        if cycles and (column := column_of(name)) is not None:
+            found[column] = max(cycles, found.get(column, 0))
     return found
+
+
+def column_of(name: str) -> int | None:
+    """The column in the name of a channel or core; None if it has none."""
+    place = _COLUMN.search(name)
+    return None if place is None else int(place[1])
 
 
 def _name(use: ChannelUse) -> str:

@@ -32,11 +32,13 @@ class MismatchCause(NamedTuple):
         code: of ``finding_codes``.
         text: the end of a sentence about an output.
         fix: what to change, or to look at.
+        other: the output that should have what came, where there is one.
     """
 
     code: str
     text: str
     fix: str
+    other: str = ""
 
 
 def value_cause(got: Array, expected: Array) -> MismatchCause | None:

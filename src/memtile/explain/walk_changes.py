@@ -1,9 +1,9 @@
 """The walk that a channel should have, by what it moved and what it should have moved: one change of it.
 
 Of each execution the memory is known at which it reads or writes, and its words, as both should be. Changes
-are an exchange of two dimensions, zeros otherwise before and behind one, another stride, iteration step or
-offset, and rows where a descriptor of a host has none. A change counts if with it every word of every
-execution fits.
+are an exchange of two dimensions or of one with the iteration, zeros otherwise before and behind one, another
+stride, offset, or step or number of steps of the iteration, and rows where a descriptor of a host has none. A
+change counts if with it every word of every execution fits.
 """
 
 from __future__ import annotations
@@ -82,6 +82,34 @@ def change_of(bds: Mapping[int, Descriptor], parts: Sequence[Part], *, writes: b
         new = {number: each.make(bd) for number, bd in bds.items()}
         if _fits(new, parts, writes=writes):
             return Change(each.does, each.fix, list(bds.values()), list(new.values()))
+    return _exchanged_iteration(bds, parts, writes=writes) if len(bds) == 1 else None
+
+
+def _exchanged_iteration(
+    bds: Mapping[int, Descriptor], parts: Sequence[Part], *, writes: bool
+) -> Change | None:
+    """An exchange of a dimension with the iteration, which makes other executions of the same words."""
+    ((number, bd),) = bds.items()
+    words = np.concatenate([part.words for part in parts])
+    if any(bd.pad) or bd.iteration.wrap != len(parts) or len(parts) == 1:
+        return None
+    if any(not np.array_equal(part.memory, parts[0].memory) for part in parts):
+        return None
+    for d, size in enumerate(_sizes(bd)):
+        dims = [Dim(dim.step, turns) for dim, turns in zip(bd.dims, _sizes(bd), strict=True)]
+        iteration = bd.iteration._replace(step=dims[d].step, wrap=size, current=0)
+        dims[d] = Dim(bd.iteration.step, bd.iteration.wrap)
+        length = len(words) // max(size, 1)
+        if size <= 1 or length * size != len(words):
+            continue
+        new = replace(bd, length=length, dims=tuple(dims), iteration=iteration)
+        again = [
+            Part(number, parts[0].memory, parts[0].first, words[length * n :][:length], n)
+            for n in range(size)
+        ]
+        if _fits({number: new}, again, writes=writes):
+            does = f"{'writes' if writes else 'reads'} with {_dims(bd)}"
+            return Change(does, f"Exchange its dimensions: {_dims(new)}.", [bd], [new])
     return None
 
 
@@ -121,6 +149,7 @@ def _candidates(bd: Descriptor, parts: Sequence[Part], *, writes: bool) -> Itera
     yield from _rows(bd, verb, at, parts[0])
     yield from _strides(bd, verb, at, parts[0])
     yield from _iterations(bd, verb, at, parts)
+    yield from _wraps(bd, verb, parts)
     data = np.flatnonzero((at != PAD) & (parts[0].words != UNKNOWN))
     for place in _places(parts[0].memory, parts[0].words[data[0]]) if len(data) else ():
         by = int(place + parts[0].first - at[data[0]])
@@ -193,6 +222,20 @@ def _iterations(bd: Descriptor, verb: str, at: Words, parts: Sequence[Part]) -> 
         yield _Candidate(does, fix, partial(_iterated, step))
 
 
+def _wraps(bd: Descriptor, verb: str, parts: Sequence[Part]) -> Iterator[_Candidate]:
+    """As many steps of an iteration as there are executions before the first words come again."""
+    again = (n for n in range(1, len(parts)) if np.array_equal(parts[n].words, parts[0].words))
+    steps, old = next(again, 0), bd.iteration.wrap
+    if 0 < steps < old:
+        does = f"{verb} {old} blocks by its iteration before it begins again, where it needs {steps}"
+        make = partial(_wrapped, steps)
+        yield _Candidate(does, f"Give its iteration {steps} steps instead of {old}.", make)
+
+
+def _wrapped(steps: int, bd: Descriptor) -> Descriptor:
+    return replace(bd, iteration=bd.iteration._replace(wrap=steps))
+
+
 def _moved(by: int, bd: Descriptor) -> Descriptor:
     return replace(bd, address=DmaAddress(bd.address + by))
 
@@ -235,8 +278,11 @@ def _places(memory: Words, word: np.int64) -> list[int]:
 
 def _dims(bd: Descriptor) -> str:
     """``sizes 8, 16 and strides 16, 1``, the outermost first."""
-    sizes = ", ".join(map(str, reversed(_sizes(bd))))
-    return f"sizes {sizes} and strides {', '.join(str(dim.step) for dim in reversed(bd.dims))}"
+    sizes, steps = _sizes(bd), [dim.step for dim in bd.dims]
+    if bd.iteration.wrap > 1:
+        sizes, steps = [*sizes, bd.iteration.wrap], [*steps, bd.iteration.step]
+    of_dims = (", ".join(map(str, reversed(each))) for each in (sizes, steps))
+    return "sizes {} and strides {}".format(*of_dims)
 
 
 def _count(words: int) -> str:

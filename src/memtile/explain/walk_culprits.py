@@ -204,21 +204,32 @@ class WalkCulprits:
         first, size = int(tiles.memory_base[bd.tile]), int(tiles.memory_words[bd.tile])
         writers = self._writers(bd)
         if writers and sure:
-            image = np.full(size, UNKNOWN, np.int64)
+            image, others = np.full(size, UNKNOWN, np.int64), self._beside(writers)
         else:
             image = self._map(np.asarray(self._engine.state.memory[first : first + size]).astype(np.int64))
-        for writer in writers:
+            others = []
+        for writer in (*others, *writers):
             places = _inside(self._addresses(writer, execution) - self._shift(writer), size)
-            image[places] = self._came(writer, execution)
+            came = self._came(writer, execution)
+            if came is not None:
+                image[places] = came
+            elif all(writer is not each for each in others):
+                raise _LostError
         return image
+
+    def _beside(self, writers: Sequence[PlannedBd]) -> list[PlannedBd]:
+        """The other descriptors of the chains of some: parts of the same objects, which others read."""
+        chains = {bd.ch: self._planned.bds[bd.ch] for bd in writers}
+        every = (bd for bds in chains.values() for bd in bds if bd.tile == writers[0].tile)
+        return [bd for bd in every if all(bd is not each for each in writers)]
 
     def _writers(self, reader: PlannedBd) -> list[PlannedBd]:
         """The descriptors that write what one reads."""
         every = (bd for ch, bds in self._planned.bds.items() if self._planned.receives(ch) for bd in bds)
         return [bd for bd in every if bd.tile == reader.tile >= 0 and np.isin(bd.places, reader.places).any()]
 
-    def _came(self, writer: PlannedBd, execution: int) -> Words:
-        """The words of one execution of a descriptor that writes."""
+    def _came(self, writer: PlannedBd, execution: int) -> Words | None:
+        """The words of one execution of a descriptor that writes; None if it did not run so often."""
         used = 0
         for bd, number in self._executions(writer.ch):
             length = bd.length
@@ -226,7 +237,7 @@ class WalkCulprits:
             if bd is writer and number == execution and len(came) == length:
                 return came
             used += length
-        raise _LostError
+        return None
 
     def _executions(self, ch: int) -> Iterator[tuple[PlannedBd, int]]:
         """The descriptors that a channel has run, in order, each with how often it ran before."""

@@ -9,7 +9,9 @@ import numpy as np
 
 from memtile.arch.tiles import MM2S, S2MM, WORD_BYTES
 from memtile.explain.bd_chains import BdChains
+from memtile.explain.checks import Check
 from memtile.explain.deadlock.planned_words import PlannedBd, PlannedWords
+from memtile.explain.findings import Side
 from memtile.explain.names import called, core_name, tile_name
 from memtile.explain.race_findings import NamedArea
 from memtile.explain.switch_ways import configured_ways, reached
@@ -36,13 +38,7 @@ class WordSources:
         Args:
             output: ``memory(0,1) buffer rows``, or the name of an array in external memory.
         """
-        where, is_inside, name = output.rpartition(_BUFFER)
-        bds = [bd for bds in self._planned.bds.values() for bd in bds if self._receives(bd.ch)]
-        bds = [
-            bd
-            for bd in bds
-            if (self._is_in(bd, where.strip(), name) if is_inside else self._is_outside(bd, name))
-        ]
+        bds = self._writers(output)
         writers = list(dict.fromkeys(bd.ch for bd in bds))
         if not writers or len(writers) > _MOST:
             return ""
@@ -50,6 +46,39 @@ class WordSources:
         cores = sorted({core for ch in writers for core in self._cores(ch, set())})
         made = ", ".join(map(self._core, cores[:_MOST])) + (", .." if len(cores) > _MOST else "")
         return f"{does}{f', made by {made}' if cores else ''}."
+
+    def exchanged_ids(self, check: Check) -> tuple[str, str, Side] | None:
+        """Two outputs whose packets each have the id of the other: a sentence, the repair and the sender."""
+        if check.cause is None or not check.cause.other:
+            return None
+        sent = [self._sent_to(output) for output in (check.port, check.cause.other)]
+        own, other = (bds[0] if len(bds) == 1 else None for bds in sent)
+        if own is None or other is None or own.descriptor.packet is None or other.descriptor.packet is None:
+            return None
+        ids = own.descriptor.packet.id, other.descriptor.packet.id
+        name, by = called(self._engine, own.ch), called(self._engine, other.ch)
+        does = f"sends it with packet id {ids[0]}"
+        text = (
+            f"{name}, BD {own.number}, {does}, and {f'{by}, ' * (by != name)}BD {other.number} "
+            f"what was expected of it with packet id {ids[1]}."
+        )
+        fix = f"Exchange the packet ids {ids[0]} and {ids[1]} of the two, or the receivers of their streams."
+        return text, fix, Side(name, does, own.said)
+
+    def _sent_to(self, output: str) -> list[PlannedBd]:
+        """The descriptors whose words are written to an output, as they are sent."""
+        channels = {bd.ch for bd in self._writers(output)}
+        return [bd for ch in channels for bd in self._planned.senders.get(ch, ())]
+
+    def _writers(self, output: str) -> list[PlannedBd]:
+        """The descriptors that write an output."""
+        where, is_inside, name = output.rpartition(_BUFFER)
+        bds = [bd for bds in self._planned.bds.values() for bd in bds if self._receives(bd.ch)]
+        return [
+            bd
+            for bd in bds
+            if (self._is_in(bd, where.strip(), name) if is_inside else self._is_outside(bd, name))
+        ]
 
     def _does(self, ch: int, bds: Sequence[PlannedBd]) -> str:
         """How many words a channel writes with which descriptor."""

@@ -2,33 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from memtile.explain.checks import Check
-from memtile.explain.findings import OTHER_WORDS, Finding, Severity, Side
+from memtile.explain.findings import OF_WORDS, OTHER_WORDS, Finding, Severity, Side, is_unplaced
+from memtile.explain.value_causes import NUMBERS, SUMS
 from memtile.explain.walk_culprits import WalkCulprits
+from memtile.explain.word_sources import WordSources
 
 _LEAST = 8  # elements
 _NEARLY = 0.75  # of the elements
+_UNWRITTEN = "MT0203"
 
 
 def wrong_words(
     checks: Sequence[Check],
-    sources: Callable[[str], str] | None = None,
+    sources: WordSources | None = None,
     culprits: WalkCulprits | None = None,
 ) -> Iterator[Finding]:
     """One finding for each output of a finished run that is not what was expected.
 
     Args:
         checks: of the run.
-        sources: a sentence about who writes an output, by its name; empty = nobody knows.
+        sources: who writes each output; None = nobody knows.
         culprits: the channels of the run.
     """
     for check in checks:
         if check.exact:
             continue
         if check.cause is not None:
-            code, says, fix = check.cause
+            code, says, fix, _ = check.cause
             message = f"{check.port} {says}."
         else:
             code, says, fix = OTHER_WORDS, check.text.removeprefix(f"{check.port}: "), ""
@@ -38,13 +41,38 @@ def wrong_words(
             message, sides = f"{message} {walks.text}", (walks.side, Side(check.port, says))
             yield Finding(code, Severity.ERROR, message, sides, fix=walks.fix)
             continue
-        if sources is not None and (written := sources(check.port)):
+        if sources is not None and (ids := sources.exchanged_ids(check)) is not None:
+            text, fix, side = ids
+            yield Finding(code, Severity.ERROR, f"{message} {text}", (side, Side(check.port, says)), fix=fix)
+            continue
+        if sources is not None and (written := sources.text(check.port)):
             begins = _begins(check)
             since = f" from element {begins} on" if begins else ""
             look = f"Look at what makes these words{since}, and at what it reads"
             message = f"{message} {f'All before element {begins} are right. ' * bool(begins)}{written}"
             fix = fix or f"{look}{': inputs or weights of before' * bool(begins)}."
         yield Finding(code, Severity.ERROR, message, (Side(check.port, says),), fix=fix)
+
+
+def with_words(others: Sequence[Finding], words: Sequence[Finding]) -> tuple[Finding, ...]:
+    """The findings of a run with those about words that are others than expected, which mostly come last.
+
+    Beside another error words for which nobody knows a reason are left out: that error is the reason. So are
+    numbers that seem to be rounded where words were read that nobody has written. Sums that go on are
+    themselves the reason of that.
+    """
+    explained = any(each.severity is Severity.ERROR for each in others)
+    unwritten = any(each.code == _UNWRITTEN for each in others)
+    first = [each for each in words if each.code == SUMS and not explained]
+    left_out = [OTHER_WORDS] * explained + [NUMBERS] * unwritten
+    rest = (each for each in words if each.code not in left_out and each not in first)
+    return (*first, *others, *rest)
+
+
+def without_followers(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """The findings of a run, without words of which nobody knows who makes them if another error is why."""
+    explained = any(each.severity is Severity.ERROR and each.code not in OF_WORDS for each in findings)
+    return tuple(each for each in findings if not (explained and is_unplaced(each)))
 
 
 def _begins(check: Check) -> int:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
 import numpy as np
 
-from memtile.access.walk import PAD, Walk, addresses
+from memtile.access.walk import PAD, Walk, addresses, loops
 from memtile.arch.tiles import MM2S
 from memtile.explain.bd_chains import BdChains
-from memtile.explain.deadlock.planned_words import descriptor_of
+from memtile.explain.deadlock.planned_words import PlannedBd, PlannedWords, descriptor_of
 from memtile.explain.limit import Limit, Resource
 from memtile.explain.names import channel_name
 from memtile.explain.results import ChannelUse, Result
@@ -21,6 +23,18 @@ _TWO = 2  # channels
 _PADDED = 0.25  # of the words of a channel
 
 
+def host_of_tasks(result: Result, external: Collection[str], use: ChannelUse) -> int:
+    """Cycles of a host for as many more tasks as a channel has, which it needs for a second channel.
+
+    Args:
+        result: of the run.
+        external: names of the channels that a host starts.
+        use: of the channel; one that no host starts needs none.
+    """
+    tasks = {each.name: each.tasks for each in result.channels if each.name in external}
+    return result.host_cycles * tasks.get(use.name, 0) // max(sum(tasks.values()), 1)
+
+
 def one_for_all(result: Result, engine: Engine, limited: Limit) -> Limit:
     """A channel that sends packets to several others, by an estimate with a channel for each of them.
 
@@ -28,13 +42,13 @@ def one_for_all(result: Result, engine: Engine, limited: Limit) -> Limit:
     """
     sender = next((use for use in result.channels if called(use) == limited.name), None)
     ends = [] if sender is None else _packet_ends(engine, sender.name)
-    words = [use.words for use in result.channels if use.name in ends]
-    if sender is None or len(words) < _TWO:
+    moves = [use.spent.get(Cause.MOVING, 0) for use in result.channels if use.name in ends]
+    if sender is None or len(moves) < _TWO:
         return limited
-    cycles = result.cycles - sender.spent.get(Cause.MOVING, 0) + max(words)
+    cycles = result.cycles - sender.spent.get(Cause.MOVING, 0) + max(moves)
     if limited.cycles is not None and cycles >= limited.cycles:
         return limited
-    says = f"{limited.name} sends to {len(words)} others"
+    says = f"{limited.name} sends to {len(moves)} others"
     return Limit(Resource.CHANNELS, says, "a channel for each of them", result.cycles, cycles, estimated=True)
 
 
@@ -58,6 +72,43 @@ def without_zeros(result: Result, engine: Engine, limited: Limit) -> Limit:
         return limited
     says = f"{zeros} of {words} words of {limited.name} are zeros of its padding"
     return Limit(Resource.CHANNELS, says, "no padding", result.cycles, cycles, estimated=True)
+
+
+def unpadded_lengths(result: Result, engine: Engine) -> Iterator[tuple[str, Mapping[tuple[int, int], int]]]:
+    """Channels that pad much of what they send: what is said of each, and lengths of BDs without zeros.
+
+    The lengths are those of its own BDs and of those that receive its words, by tile and number. Nothing
+    where it ran other BDs before, or where those at the other end are not as long.
+    """
+    planned = PlannedWords.of(engine, BdChains(engine))
+    uses = {use.name: use for use in result.channels}
+    for ch, bds in planned.bds.items():
+        padded = [bd for bd in bds if any(map(sum, bd.descriptor.pad))]
+        use = uses.get(channel_name(engine, ch))
+        if planned.receives(ch) or not padded or use is None:
+            continue
+        zeros = {bd.number: int((addresses(Walk.of(bd.descriptor)) == PAD).sum()) for bd in bds}
+        words = sum(bd.length for bd in bds)
+        lengths = _without(planned, bds, zeros)
+        if lengths and sum(zeros.values()) >= _PADDED * words:
+            says = f"{sum(zeros.values())} of {words} words of {called(use)} are zeros of its padding"
+            yield says, lengths
+
+
+def _without(
+    planned: PlannedWords, bds: Sequence[PlannedBd], zeros: Mapping[int, int]
+) -> dict[tuple[int, int], int]:
+    """Lengths without zeros of the BDs of a channel, and of those that receive them; empty if not known."""
+    tiles, data = planned.engine.channels.tile, [bd.length - zeros[bd.number] for bd in bds]
+    ends = {end for bd in bds for end in planned.receivers(bd)}
+    other = [bd for end in ends for bd in planned.senders[end] if bd.ch != bds[0].ch]
+    there = [bd for end in ends for bd in planned.bds.get(end, ())]
+    alike = len({bd.length for bd in (*bds, *there)}) == len(set(data)) == 1
+    done = planned.engine.channels.tasks_done
+    known = all(planned.is_complete(ch) or done[ch] <= 1 for ch in (bds[0].ch, *ends))
+    if other or not alike or not known or any(len(loops(Walk.of(bd.descriptor))) > 1 for bd in there):
+        return {}
+    return {(int(tiles[bd.ch]), bd.number): data[0] for bd in (*bds, *there)}
 
 
 def _packet_ends(engine: Engine, name: str) -> list[str]:

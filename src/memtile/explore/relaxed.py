@@ -16,22 +16,26 @@ import numpy as np
 
 from memtile.access.walk import Walk, loops
 from memtile.arch.tiles import MM2S, S2MM
-from memtile.arch.timing import Unlimited, chosen_timing, default_timing, of_run
+from memtile.arch.timing import Timing, Unlimited, chosen_timing, default_timing, of_run
 from memtile.errors import MemtileError
 from memtile.explain.bank_use import bank_advice
 from memtile.explain.bd_chains import BdChains
 from memtile.explain.deadlock.planned_words import PlannedWords, descriptor_of
 from memtile.explain.limit import LEAST, WORK, Lifted, Limit, Resource, limit_of
 from memtile.explain.lock_waits import owner
-from memtile.explain.names import channel_name, core_name, port_name
+from memtile.explain.names import channel_name, core_name
 from memtile.explain.results import ChannelUse, CoreUse, Result, Status
-from memtile.explain.slow import SHORT, slow_findings, uneven_columns
-from memtile.explain.switch_ways import configured_ways, reached
-from memtile.explore.limit_estimates import called, one_for_all, without_zeros
-from memtile.jit.tables import plain
+from memtile.explain.slow import SHORT, column_of, slow_findings, uneven_columns
+from memtile.explore.limit_estimates import (
+    called,
+    host_of_tasks,
+    one_for_all,
+    unpadded_lengths,
+    without_zeros,
+)
+from memtile.explore.shared_links import busiest_link
 from memtile.model.state.causes import Cause, CoreCause
 from memtile.model.state.event_columns import ChannelEvent
-from memtile.model.streams.switch_config import PACKET
 from memtile.sim.doors.relaxed_model import Relaxed, relaxed_models
 from memtile.sim.kernels.kernel_core import place
 from memtile.sim.kernels.kernel_lines import kernel_time
@@ -63,13 +67,14 @@ class Trial:
         what: is without it: "if WHAT, so many cycles".
         constants: timing constants of that run.
         locks: what is added to the first values of locks, by their index.
-        no_computing: calls of cores take no time.
         two_words: channels that move two words a cycle, by their index; -1 = all do.
         unpaced: ports outside of the design are ready in every cycle.
         rows_follow: rows of external memory follow each other.
         no_waits: hosts wait for nothing.
-        core: the only one that takes another time, and the part of its cycles that it takes, in per cent.
+        unpadded: by tile and number the length of descriptors that send no zeros, or get none.
+        computing: per cent of their cycles that kernels take, by the index of the core; at -1 that of all.
         remains: cycles of the resource that stay, and are added to those of the run.
+        instead: another trial for a run that does not end as it did; None = there is none.
     """
 
     resource: Resource
@@ -77,23 +82,26 @@ class Trial:
     what: str
     constants: Mapping[str, int] = field(default_factory=dict)
     locks: Mapping[int, int] = field(default_factory=dict)
-    no_computing: bool = False
     two_words: Sequence[int] = ()
     unpaced: bool = False
     rows_follow: bool = False
     no_waits: bool = False
-    core: tuple[int, int] = (-1, 100)
+    unpadded: Mapping[tuple[int, int], int] = field(default_factory=dict)
+    computing: Mapping[int, int] = field(default_factory=dict)
     remains: int = 0
+    instead: Trial | None = None
 
     @property
     def model(self) -> dict[str, Any]:
         """What the model of the run has beside locks."""
-        names = ("two_words", "unpaced", "rows_follow", "no_waits")
+        names = ("two_words", "unpaced", "rows_follow", "no_waits", "unpadded")
         return {name: given for name in names if (given := getattr(self, name))}
 
     def done(self, result: Result, again: Again) -> Lifted:
         """Make the run."""
         cycles = _cycles(result, again, self)
+        if cycles is None and self.instead is not None:
+            return self.instead.done(result, again)
         return Lifted(self.what, None if cycles is None else cycles + self.remains, self.resource, self.name)
 
 
@@ -103,10 +111,8 @@ def _cycles(result: Result, again: Again, trial: Trial) -> int | None:
         inside.enter_context(chosen_timing({**of_run(result.board, result.timing), **trial.constants}))
         if trial.locks or trial.model:
             inside.enter_context(relaxed_models(trial.locks, **trial.model))
-        if trial.no_computing:
-            inside.enter_context(kernel_time(0))
-        if trial.core[0] >= 0:
-            inside.enter_context(kernel_time(trial.core[1], trial.core[0]))
+        if trial.computing:
+            inside.enter_context(kernel_time(trial.computing))
         try:
             other = again()
         except MemtileError:
@@ -182,10 +188,13 @@ def limit(result: Result, found: Sequence[Lifted]) -> Limit | None:
     computes = bound.does == "computing"
     share = 0.0 if bound.resource == Resource.HOST else bound.share
     chosen = limit_of(result.cycles, found, bound.resource, share, computes=computes)
-    if chosen.resource in WORK and (uneven := uneven_columns(result)):
-        split = (Resource.COLUMNS, uneven.text, "an even split")
-        return Limit(*split, result.cycles, uneven.cycles, estimated=True)
-    return chosen
+    if chosen.resource not in WORK or (uneven := uneven_columns(result)) is None:
+        return chosen
+    tried = next((each for each in found if each.resource == Resource.COLUMNS and each.cycles), None)
+    if tried is not None:
+        return Limit(tried.resource, tried.name, tried.what, result.cycles, tried.cycles)
+    split = (Resource.COLUMNS, uneven.text, "an even split")
+    return Limit(*split, result.cycles, uneven.cycles, estimated=True)
 
 
 _EXTERNAL = {
@@ -238,20 +247,41 @@ def _trials(result: Result, engine: Engine | None) -> Iterator[Trial]:
     if result.host_cycles or (engine is not None and engine.host.free_at):
         host = Resource.START if engine is not None and _only_starts(engine) else Resource.HOST
         yield Trial(host, host, "the host needed no time", _HOST)
+        yield from _fewer_tasks(result, host)
         if host == Resource.HOST:
             yield Trial(Resource.WAITS, "the host", "the host did not wait between its tasks", no_waits=True)
     if engine is not None and engine.paced:
         paced = channel_name(engine, engine.paced[0])
         yield Trial(Resource.OUTSIDE, paced, "ports outside were ready in every cycle", unpaced=True)
+    if engine is not None:
+        for says, lengths in unpadded_lengths(result, engine):
+            yield Trial(Resource.PADDING, says, "nothing was padded", unpadded=lengths)
     yield from _of_work(result, engine)
+
+
+def _fewer_tasks(result: Result, host: Resource) -> Iterator[Trial]:
+    """Accesses of a host that take as long as if each channel to which it gives many tasks had one.
+
+    Twice as long and so on where more tasks were started than queues take.
+    """
+    tasks, timing = [use.tasks for use in result.channels if use.tasks >= _MANY], _timing(result)
+    trial: Trial | None = None
+    for slower in (4, 2, 1) if tasks else ():
+        share = slower * len(tasks) / sum(tasks)
+        constants = {name: round(getattr(timing, name) * share) for name in _HOST}
+        what = f"the host had one task for each {sum(tasks) / slower / len(tasks):.0f}"
+        trial = Trial(host, host, what, constants, instead=trial)
+    if trial is not None:
+        yield trial
 
 
 def _of_work(result: Result, engine: Engine | None) -> Iterator[Trial]:
     """Cores and channels: what all of them cost, and what the one does that works longest."""
     core = max(result.cores, key=lambda core: core.spent.get(CoreCause.RUNNING, 0), default=None)
     if core is not None and core.spent.get(CoreCause.RUNNING):
-        yield Trial(Resource.CORES, core.name, "cores computed in no time", no_computing=True)
+        yield Trial(Resource.CORES, core.name, "cores computed in no time", computing={-1: 0})
         yield from _slowest(result.cores, engine)
+        yield from _even(result, engine)
     use = max(result.channels, key=lambda use: use.busy, default=None)
     if use is not None and use.busy >= _BUSY and all(use.beat_words == 1 for use in result.channels):
         half = _latency(result)["MM2S"] // _TWO  # each of two has as many words on their way
@@ -259,8 +289,11 @@ def _of_work(result: Result, engine: Engine | None) -> Iterator[Trial]:
         rate = {"external_latency": max(half, 1)}
         yield Trial(Resource.CHANNELS, called(use), what, rate, two_words=(-1,))
         if engine is not None and (stream := _stream(engine, use)):
-            what = "this stream was split over two channels"
-            yield Trial(Resource.STREAM, called(use), what, rate, two_words=stream)
+            what, more = (
+                "this stream was split over two channels",
+                host_of_tasks(result, _external(engine), use),
+            )
+            yield Trial(Resource.STREAM, called(use), what, rate, two_words=stream, remains=more)
 
 
 def _stream(engine: Engine, use: ChannelUse) -> list[int]:
@@ -281,14 +314,30 @@ def _slowest(cores: Sequence[CoreUse], engine: Engine | None) -> Iterator[Trial]
     index = next((n for n in engine.cores.running if order[0].name.startswith(core_name(engine, n))), -1)
     if index >= 0:
         what = f"{core_name(engine, index)} computed no longer than the next one"
-        yield Trial(Resource.SLOWEST, order[0].name, what, core=(index, round(100 * times[1] / times[0])))
+        percent = {index: round(100 * times[1] / times[0])}
+        yield Trial(Resource.SLOWEST, order[0].name, what, computing=percent)
+
+
+def _even(result: Result, engine: Engine | None) -> Iterator[Trial]:
+    """Cores that compute as long in each column as in the others, and begin when they do."""
+    uneven = uneven_columns(result)
+    if engine is None or uneven is None or not uneven.computes:
+        return
+    mean = sum(uneven.longest.values()) / len(uneven.longest)
+    columns = {index: column_of(core_name(engine, index)) for index in engine.cores.running}
+    percent = {
+        index: max(round(100 * mean / uneven.longest[column]), 1)
+        for index, column in columns.items()
+        if column is not None and column in uneven.longest
+    }
+    yield Trial(Resource.COLUMNS, uneven.text, "the work was split evenly", computing=percent)
 
 
 def _rows(result: Result, engine: Engine | None) -> Iterator[Trial]:
     """Rows in external memory that follow each other, where a channel reads or writes some that do not."""
     if engine is None:
         return
-    external = {channel_name(engine, ch): ch for ch in np.flatnonzero(engine.channels.external >= 0).tolist()}
+    external = _external(engine)
     uses = [use for use in result.channels if use.name in external and _has_rows(engine, external[use.name])]
     lost = sum(use.spent.get(Cause.EXTERNAL, 0) for use in uses)
     if lost >= LEAST * result.cycles and (use := _most(uses, Cause.EXTERNAL)):
@@ -296,6 +345,11 @@ def _rows(result: Result, engine: Engine | None) -> Iterator[Trial]:
         latency = _latency(result)[use.direction]  # rows that follow each other need no second run of a BD
         remains = -min(again * latency, use.spent[Cause.EXTERNAL]) if again < _MANY else 0
         yield Trial(Resource.ROWS, called(use), what, rows_follow=True, remains=remains)
+
+
+def _external(engine: Engine) -> dict[str, int]:
+    """The channels to external memory, by name."""
+    return {channel_name(engine, ch): ch for ch in np.flatnonzero(engine.channels.external >= 0).tolist()}
 
 
 def _has_rows(engine: Engine, ch: int) -> bool:
@@ -321,8 +375,13 @@ def _pieces(result: Result, engine: Engine | None) -> Iterator[Trial]:
 
 def _latency(result: Result) -> dict[str, int]:
     """Cycles that a transfer waits for external memory, by its direction."""
-    timing = replace(default_timing(result.board), **of_run(result.board, result.timing))
+    timing = _timing(result)
     return {"MM2S": timing.external_latency, "S2MM": timing.external_write_latency}
+
+
+def _timing(result: Result) -> Timing:
+    """The timing constants of a run."""
+    return replace(default_timing(result.board), **of_run(result.board, result.timing))
 
 
 def _only_starts(engine: Engine) -> bool:
@@ -348,47 +407,6 @@ def _conflicted(result: Result) -> str:
     if core is not None and core.spent.get(CoreCause.BANK_CONFLICT, 0) > lost:
         return core.name
     return "" if use is None else called(use)
-
-
-def busiest_link(engine: Engine) -> str:
-    """The port that packets of several channels share and that carries most words; empty if there is none.
-
-    Words are those of all channels whose packets may take it.
-    """
-    words, senders = _carried(engine)
-    shared = {port: count for port, count in words.items() if len(senders[port]) > 1}
-    if not shared:
-        return ""
-    switch = plain(engine.state.switch)
-    port = max(shared, key=lambda port: (shared[port], switch.link[port] >= 0, -port))
-    names = ", ".join(channel_name(engine, ch) for ch in sorted(senders[port]))
-    return f"{_link_name(engine, port)}: up to {shared[port]} words of {names}"
-
-
-def _link_name(engine: Engine, port: int) -> str:
-    """The wire behind a master port, by the tiles at its ends; else the port."""
-    switch = plain(engine.state.switch)
-    if switch.link[port] < 0:
-        return port_name(engine, port)
-    ends = (int(switch.tile[each]) for each in (port, int(switch.link[port])))
-    return "link from tile {} to tile {}".format(*(place(engine.spec, tile) for tile in ends))
-
-
-def _carried(engine: Engine) -> tuple[dict[int, int], dict[int, set[int]]]:
-    """Words by master port that packets may take, and the channels that send them."""
-    switch, channels = plain(engine.state.switch), engine.channels
-    moved = np.asarray(engine.state.spent)[:, Cause.MOVING].tolist()
-    words: dict[int, int] = {}
-    senders: dict[int, set[int]] = {}
-    for ch in np.flatnonzero((channels.direction == MM2S) & (channels.switch_port >= 0)).tolist():
-        first = int(channels.switch_port[ch])
-        if not moved[ch] or switch.mode[first] != PACKET:
-            continue
-        for port in reached([first], lambda port: configured_ways(engine, port)):
-            if switch.is_master[port]:
-                words[port] = words.get(port, 0) + moved[ch]
-                senders.setdefault(port, set()).add(ch)
-    return words, senders
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,9 @@ from memtile.explain.findings import Finding
 from memtile.explain.imbalance import with_imbalances, without_races
 from memtile.explain.oddities import Oddities
 from memtile.explain.repairs import SECONDS, Tried
-from memtile.importers.external_runs import NamedArrays, filled, run_alone, taken
+from memtile.importers.external_runs import NamedArrays, filled, run_alone, taken, without_host
 from memtile.importers.host_numbers import host_number
+from memtile.importers.host_writes import host_write_findings, with_host_writes
 from memtile.importers.hosted_array import HostedArray
 from memtile.importers.idle_tasks import never_started
 from memtile.importers.instructions import instructions_of
@@ -150,7 +151,7 @@ class Loaded:
             InputFileError: more arrays than arguments, or arrays that are too short.
         """
         options = RunOptions.of(options, more)
-        if self.sequence is None and self.configured.external:
+        if self._runs_alone:
             return self._alone(arrays, options)
         arguments = self.arguments
         if len(arrays) > len(arguments):
@@ -308,7 +309,7 @@ class Loaded:
             DesignError: the text has no host sequence.
             InputFileError: arrays that do not fit.
         """
-        alone = self.sequence is None and bool(self.configured.external)
+        alone = self._runs_alone
         numbers = self.numbers_of(given)
         given, scalars = (
             [each for each in given if each.name not in map(str, numbers)],
@@ -325,11 +326,19 @@ class Loaded:
         notes = (*self.notes, *_other_types(self, given), *_costs(done), *_calls(self.kernels), *done.notes)
         return replace(done, arrays=arrays, notes=notes)
 
+    @property
+    def _runs_alone(self) -> bool:
+        """Whether there is no host sequence, and cores or external buffers that need none."""
+        return self.sequence is None and bool(self.configured.external or self.kernels)
+
     def _alone(self, arrays: Sequence[npt.ArrayLike | None], options: RunOptions) -> Run:
         """The result of the cores of a text without host sequence."""
         accounts = CallAccounts(self.references)
         done = accounts.settled(run_alone(self.configured, arrays, self.kernels, options), self.kernels)
-        return self._with_links(done, self.configured)
+        findings = tuple(map(without_host, done.result.findings))
+        return self._with_links(
+            replace(done, result=replace(done.result, findings=findings)), self.configured
+        )
 
     @staticmethod
     def _with_links(done: Run, *devices: Configured) -> Run:
@@ -352,6 +361,7 @@ class Loaded:
             steps, given, named.wanted, running=kernels, programs=loads, launched=True, said=self.said
         )
         accounts = CallAccounts(self.references)
+        by_host = [*host_write_findings(self.array.engine, sequence.steps)]
         done = accounts.settled(Session(self.array).run(program, options), kernels, *loads)
         if not kernels:  # which have what their text has wrong with them
             found, facts = done.result, imbalances(self.configured)[""]
@@ -359,7 +369,8 @@ class Loaded:
             done = replace(done, result=replace(found, findings=tuple(without_races(waits, waits))))
         idle = tuple(never_started(self.array.engine, sequence))
         done = self._with_links(done, self.configured, *sequence.loads)
-        result = replace(done.result, findings=(*idle, *done.result.findings)) if idle else done.result
+        result = with_host_writes(done.result, by_host)
+        result = replace(result, findings=(*idle, *result.findings)) if idle else result
         return replace(done, result=result, oddities=self._odd(sequence)).explained()
 
     def instructions(self, *arguments: npt.ArrayLike | None) -> bytes:

@@ -33,6 +33,7 @@ from memtile.explain.repairs import (
 from memtile.explain.results import Result
 from memtile.importers.mlir.repairs.text_edits import applied
 from memtile.importers.mlir.token_packets import Text
+from memtile.runs.arrays import swapped_arguments
 from memtile.runs.options import USUAL, RunOptions
 
 Arrays = Mapping[str, npt.NDArray[Any]]
@@ -122,7 +123,8 @@ class Repairs:
     def _run(self, candidate: Candidate, options: RunOptions, until: float) -> Ended | Trial:
         """How the design ends with a candidate, or that it is refused or takes too long."""
         try:
-            return self.once(self.changed(candidate), replace(options, progress=until_late(until)))
+            with swapped_arguments(candidate.swaps):
+                return self.once(self.changed(candidate), replace(options, progress=until_late(until)))
         except MemtileError:  # a change may be one that the array does not have
             return REFUSED
         except OutOfTimeError:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from memtile.explain.repairs import SECONDS, Tried, is_wanted, spent
+from memtile.arch.tiles import WORD_BYTES
+from memtile.explain.findings import Finding, is_unplaced
+from memtile.explain.repairs import SECONDS, Candidate, Tried, is_wanted, spent
 from memtile.importers.mlir.repairs.candidates import candidates
 from memtile.importers.mlir.sequence.program import is_scalar
 from memtile.importers.mlir.token_packets import Text
@@ -20,6 +23,7 @@ from memtile.runs.external_uses import ExternalUse
 from memtile.runs.options import USUAL, RunOptions
 from memtile.runs.program import Run
 
+_FIRST = -1.0  # how unlikely: a run says whether it is so
 _UNWRITTEN = re.compile(r"interface\(\d+,\d+\) S2MM(?!.*: no task takes )")
 """Of what waits at the end in a task: the host's arrays are not complete."""
 
@@ -87,7 +91,31 @@ def repairs_of(design: Reloadable, once: Once, expected: Expected | None = None)
     """What tries repairs of a design that was loaded from a text."""
     text = design.source
     assert text is not None
-    return text_repairs(text, design.loads, once, expected, lambda: _missing(design))
+    found = text_repairs(text, design.loads, once, expected, lambda: _missing(design))
+    return replace(found, candidates=partial(_candidates, design))
+
+
+def _candidates(design: Reloadable, text: Text, findings: Sequence[Finding]) -> list[Candidate]:
+    """Changes of a text; where words are wrong also inputs whose bytes come in the other order, first."""
+    swaps = _swaps(design) if any(map(is_unplaced, findings)) else ()
+    return [*swaps, *candidates(text, findings)]
+
+
+def _swaps(design: Reloadable) -> Iterator[Candidate]:
+    """Inputs with the bytes of their elements, or the halves of their words, in the other order."""
+    if design.sequence is None or any(map(is_scalar, design.arguments)):
+        return
+    uses = [use for use in design.uses({}) if use.argument is not None]
+    written = {use.argument for use in uses if use.writes}
+    for number in sorted({use.argument for use in uses if use.argument is not None} - written):
+        kind = design.arguments[number].dtype
+        size = 0 if kind is None else kind.itemsize
+        for part, says in ((1, "bytes"), (2, "16-bit halves")):
+            group = size if size > part else WORD_BYTES
+            each = "element" if group == size else f"{8 * group}-bit word"
+            text = f"swap the {says} of each {each} of argument {number}, which come in the other order"
+            target = (f"argument {number}", "bytes", f"{group} by {part}")
+            yield Candidate("bytes", text, (), _FIRST, target, {number: (group, part)})
 
 
 def _missing(design: Reloadable) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
@@ -22,6 +23,8 @@ from memtile.runs.machine import ArrayMachine, OwnDoor
 from memtile.runs.operations import ArrayShape, address_of
 
 Words = npt.NDArray[np.uint32]
+Swap = tuple[int, int]
+"""Bytes within which parts are in the other order, and the bytes of each part."""
 
 
 @dataclass(eq=False)
@@ -292,6 +295,32 @@ def _fitting(want: Wanted, source: ExternalArray, dtype: np.dtype[Any]) -> tuple
     return want.shape
 
 
+_SWAPPED: ContextVar[Mapping[int, Swap]] = ContextVar("arguments whose bytes are swapped")
+
+
+@contextmanager
+def swapped_arguments(swaps: Mapping[int, Swap]) -> Iterator[None]:
+    """Have programs inside read arguments with bytes in another order; the arrays stay as they are.
+
+    Args:
+        swaps: by number of the argument how many bytes, and how many of them stay together.
+    """
+    token = _SWAPPED.set(swaps)
+    try:
+        yield
+    finally:
+        _SWAPPED.reset(token)
+
+
+def _as_read(each: ExternalArray) -> Words:
+    """The words of an array, or others for a context in which its bytes are swapped."""
+    swap = _SWAPPED.get({}).get(-1 if each.region.argument is None else each.region.argument)
+    if swap is None or each.words.nbytes % swap[0]:
+        return each.words
+    parts = each.words.view(np.uint8).reshape(-1, swap[0] // swap[1], swap[1])
+    return np.ascontiguousarray(parts[:, ::-1]).reshape(-1).view(np.uint32)
+
+
 def place(bound: BoundArrays, array: ArrayMachine) -> dict[int, int]:
     """Bring the arrays into external memory, tile memories and streams.
 
@@ -306,7 +335,7 @@ def place(bound: BoundArrays, array: ArrayMachine) -> dict[int, int]:
         argument = each.region.argument  # these come last, behind everything that has an address
         if argument is not None:
             external.drop(each.name)  # of a run before this one
-        added = external.add(each.name, each.words, each.region.first if argument is None else None)
+        added = external.add(each.name, _as_read(each), each.region.first if argument is None else None)
         if argument is not None:
             addresses[argument] = added.address
     for memory, words in bound.memories:

@@ -6,7 +6,7 @@ Decided by the steps of the host and not by a run, so a check before a run and t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -20,19 +20,35 @@ from memtile.runs.waits import WAIT, pushed_channel, waited_channels
 from memtile.sim.loop.engine import Engine
 
 
-def count_ended(tokens: Sequence[bool], many: int, *, by_token: bool = True) -> int:
-    """Return how many tasks of a channel a wait proves to have ended.
+@dataclass(slots=True)
+class PushedTasks:
+    """The tasks that were pushed to a channel.
 
-    Args:
-        tokens: of each task that was pushed, in order, whether it reports its end.
-        many: how many tokens or tasks of the channel the host has waited for, this wait included.
-        by_token: it waits for tokens, else for tasks. Tokens that no task sends are reported elsewhere: such
-            a wait counts as one for all.
+    Attributes:
+        count: of them.
+        senders: of those that report their end by a token the numbers, from 1 on.
     """
-    if not by_token:
-        return min(many, len(tokens))
-    sent = np.cumsum(tokens)
-    return int(np.searchsorted(sent, many)) + 1 if len(sent) and sent[-1] >= many else len(tokens)
+
+    count: int = 0
+    senders: list[int] = field(default_factory=list)
+
+    def push(self, *, token: bool) -> None:
+        """A task is pushed, which reports its end by a token or does not."""
+        self.count += 1
+        if token:
+            self.senders.append(self.count)
+
+    def ended(self, many: int, *, by_token: bool = True) -> int:
+        """Return how many of the tasks a wait proves to have ended.
+
+        Args:
+            many: how many tokens or tasks of the channel the host has waited for, this wait included.
+            by_token: it waits for tokens, else for tasks. Tokens that no task sends are reported elsewhere:
+                such a wait counts as one for all.
+        """
+        if not by_token:
+            return min(many, self.count)
+        return self.senders[many - 1] if many <= len(self.senders) else self.count
 
 
 class LastTask(NamedTuple):
@@ -52,33 +68,33 @@ class AwaitedTasks:
     """Follows the pushes and waits of a host.
 
     Attributes:
-        tokens: by model index of a channel, of each task whether it reports its end.
+        pushed: by model index of a channel its tasks.
         places: by model index of a channel where each task is pushed.
         ended: by model index of a channel how many tasks have ended, as far as the host knows.
         rushed: channels with a push after which the host has not waited for anything.
     """
 
-    tokens: dict[int, list[bool]] = field(default_factory=dict)
+    pushed: dict[int, PushedTasks] = field(default_factory=dict)
     places: dict[int, list[str]] = field(default_factory=dict)
     ended: Counter[int] = field(default_factory=Counter)
     rushed: set[int] = field(default_factory=set)
 
     def push(self, ch: int, place: str, *, token: bool) -> None:
         """A task is pushed."""
-        self.tokens.setdefault(ch, []).append(token)
+        self.pushed.setdefault(ch, PushedTasks()).push(token=token)
         self.places.setdefault(ch, []).append(place)
         self.rushed.add(ch)
 
     def wait(self, ch: int, many: int, *, by_token: bool = True) -> None:
-        """The host has waited; see ``count_ended``."""
+        """The host has waited; see ``PushedTasks.ended``."""
         self.rushed.clear()
-        ended = count_ended(self.tokens.get(ch, ()), many, by_token=by_token)
+        ended = self.pushed[ch].ended(many, by_token=by_token) if ch in self.pushed else 0
         self.ended[ch] = max(self.ended[ch], ended)
 
     def wait_for_all(self) -> None:
         """The host has waited for something that may follow from all that it started."""
         self.rushed.clear()
-        self.ended.update({ch: len(own) - self.ended[ch] for ch, own in self.tokens.items()})
+        self.ended.update({ch: own.count - self.ended[ch] for ch, own in self.pushed.items()})
 
     def open(self) -> dict[int, LastTask]:
         """Return the last task of each channel of which the host does not know that it has ended."""

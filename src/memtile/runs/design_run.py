@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 from memtile.explain.checks import Check
 from memtile.explain.exchanged_outputs import with_exchanges
@@ -11,7 +12,7 @@ from memtile.explain.late_writes import LateWrites
 from memtile.explain.outcome import outcome
 from memtile.explain.outputs import Outputs
 from memtile.explain.results import Result
-from memtile.runs.machine import HostSteps, Machine
+from memtile.runs.machine import HostSteps, Machine, Values
 from memtile.runs.observing import areas_of, moves_of
 from memtile.runs.options import RunOptions, whole_cycles
 from memtile.sim.doors.polling import POLL_CYCLES, run_to_next_poll
@@ -88,7 +89,7 @@ def _to_next_poll(
         poll or of a step that is due, or none has passed.
     """
     began, polled = engine.now, left[0].polled
-    in_vain = min(sequence.in_vain(engine) for sequence in left)
+    in_vain = min(sequence.in_vain(engine, alone=len(left) == 1) for sequence in left)
     stop = run_to_next_poll(engine, until, progress, in_vain=in_vain, since=polled)
     if stop is Stop.QUIET:
         return True, engine.now == began
@@ -166,10 +167,16 @@ def _must_have_words(machine: Machine, *, untimed: bool) -> None:
 
 def _buffer_checks(machine: Machine) -> Iterator[Check]:
     """Comparisons of buffers with what they should hold at the end; nobody can read without a clock."""
-    checks = [
-        Check.compare(name, array.ravel(), wanted, [array.shape]) for name, array, wanted in machine.compared
+    arrays = [(name, array, wanted) for name, array, wanted in machine.compared]
+    buffers = [
+        (f"{tile.label}buffer {buffer.name}", _held(machine, tile, buffer, data), data)
+        for tile, buffer, data in machine.expected
     ]
-    yield from with_exchanges(checks, [(array.ravel(), wanted) for _, array, wanted in machine.compared])
-    for tile, buffer, data in machine.expected:
-        found = tile.load(buffer).ravel() if machine.engine.has_clock(tile.index) else data[:0]
-        yield Check.compare(f"{tile.label}buffer {buffer.name}", found, data, [buffer.shape])
+    for outputs in (arrays, buffers):
+        checks = [Check.compare(name, came.ravel(), wanted, [came.shape]) for name, came, wanted in outputs]
+        yield from with_exchanges(checks, [(came.ravel(), wanted) for _, came, wanted in outputs])
+
+
+def _held(machine: Machine, tile: Any, buffer: Any, data: Values) -> Values:
+    """What a buffer holds; nothing without a clock."""
+    return tile.load(buffer) if machine.engine.has_clock(tile.index) else data[:0]

@@ -23,7 +23,7 @@ from memtile.runs.options import RunOptions
 from memtile.runs.register_writes import Advance
 from memtile.runs.waits import TokenHost, pushed_channels
 from memtile.sim.doors.passing_time import AT_ONCE
-from memtile.sim.doors.polling import run_to_next_poll, settle
+from memtile.sim.doors.polling import cycles_left, run_to_next_poll, settle
 from memtile.sim.loop.clock import Stop
 from memtile.sim.loop.partition import restart
 from memtile.sim.loop.untimed import run_untimed
@@ -183,7 +183,11 @@ class ProgramHost:
         if not full:
             return
         self.waited += 1
-        if not self.until(lambda: all(room(engine.state, ch) for ch in full)):
+
+        def in_vain() -> int:
+            return cycles_left(engine, {ch: 1 for ch in full if not room(engine.state, ch)})
+
+        if not self.until(lambda: all(room(engine.state, ch) for ch in full), in_vain):
             self.waits_for = tuple(full)
             raise SimulationError(_no_room(operation, called(engine, full[0])))
 

@@ -92,8 +92,8 @@ class HostSteps(Protocol):
     def advance(self, now: Callable[[], int], timed: bool, most: int = ..., /) -> int:
         """Do the steps that can be done now; returns how many."""
 
-    def in_vain(self, engine: Engine) -> int:
-        """Cycles in which it has nothing to do for sure."""
+    def in_vain(self, engine: Engine, *, alone: bool) -> int:
+        """Cycles in which it has nothing to do for sure, ``alone`` or beside other sequences."""
 
     def waits_for(self) -> str:
         """One line: what the present step waits for."""

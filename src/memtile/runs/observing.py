@@ -12,12 +12,13 @@ from memtile.explain.bd_findings import rewritten, with_rewrites
 from memtile.explain.deadlock.balance_findings import sure_lengths
 from memtile.explain.deadlock.planned_words import PlannedWords
 from memtile.explain.deadlock.word_balance import WordBalance
-from memtile.explain.findings import OF_WORDS, OTHER_WORDS, WRONG_LOCK, Finding, Severity
+from memtile.explain.findings import OF_WORDS, WRONG_LOCK, Finding, Severity
 from memtile.explain.imbalance import without_races
 from memtile.explain.orders.decide import decided
 from memtile.explain.race_findings import NamedArea, race_findings
 from memtile.explain.results import Result
 from memtile.explain.wrong_buffers import with_causes
+from memtile.explain.wrong_words import with_words
 from memtile.runs.machine import Machine
 from memtile.runs.options import RunOptions
 from memtile.sim.loop.run_history import History
@@ -98,11 +99,7 @@ class Observed:
         return sure_lengths(WordBalance(PlannedWords.of(engine, BdChains(engine)), self._areas))
 
     def added_to(self, result: Result) -> Result:
-        """The result of the run with it, without races that a hang has the code of already.
-
-        Words that are others than expected come last, and only if their kind of mistake is known, where
-        another error is found: that is why.
-        """
+        """The result of the run with it, without races that a hang has the code of already."""
         named = {finding.code for finding in result.findings if finding.code == WRONG_LOCK}
         races = without_races((each for each in self.races if each.code not in named), result.findings)
         waits = [each for each in result.findings if each.code not in OF_WORDS]
@@ -110,10 +107,8 @@ class Observed:
             waits = [*with_rewrites(self.machine.engine, waits, self.watch.bds.found)]
         others = in_order_of_causes(waits, races)
         others = [*self._lengths(others), *others]
-        explained = any(each.severity is Severity.ERROR for each in others)
-        words = (each for each in result.findings if each.code in OF_WORDS)
-        kept = (each for each in words if not (explained and each.code == OTHER_WORDS))
-        result = replace(result, findings=(*others, *kept))
+        words = [each for each in result.findings if each.code in OF_WORDS]
+        result = replace(result, findings=with_words(others, words))
         if not self.histories or result.kept is None:
             return result
         return replace(result, kept=result.kept.with_history(self.histories[0]))

@@ -19,7 +19,7 @@ from memtile.explain.oddities import NONE_ODD, Oddities
 from memtile.explain.results import Result, Status
 from memtile.explain.walk_culprits import WalkCulprits
 from memtile.explain.word_sources import WordSources
-from memtile.explain.wrong_words import wrong_words
+from memtile.explain.wrong_words import with_words, without_followers, wrong_words
 from memtile.plain_text import printable
 from memtile.runs.array_names import Given, Wanted
 from memtile.runs.arrays import ExternalArray
@@ -93,8 +93,9 @@ class Run:
             findings = self.oddities.without(result.findings)
         elif finished:
             findings = self.oddities.causes_first(findings)
+        findings = without_followers(findings)
         return (
-            self if findings is result.findings else replace(self, result=replace(result, findings=findings))
+            self if findings == result.findings else replace(self, result=replace(result, findings=findings))
         )
 
     def against(self, expected: Mapping[str, npt.NDArray[Any]]) -> Run:
@@ -115,13 +116,13 @@ class Run:
         finished = self.result.status is Status.FINISHED
         planned = _planned(self.result) if finished and not all(check.exact for check in checks) else None
         if planned is not None:
-            found = wrong_words(checks, WordSources(planned, ()).text, WalkCulprits(planned))
+            found = wrong_words(checks, WordSources(planned, ()), WalkCulprits(planned))
         else:
             found = wrong_words(checks if finished else ())
         result = replace(
             self.result,
             checks=(*self.result.checks, *checks),
-            findings=(*self.result.findings, *found),
+            findings=with_words(self.result.findings, tuple(found)),
         )
         return replace(self, result=result).explained()
 

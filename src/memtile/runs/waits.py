@@ -25,7 +25,7 @@ from memtile.model.streams.switch_config import CIRCUIT, OFF, PACKET
 from memtile.runs.machine import ArrayMachine
 from memtile.runs.operation_table import Code, queues, table_of
 from memtile.runs.operations import ArrayShape, MaskPoll, Operation, Other, locate, words_written
-from memtile.sim.doors.polling import cycles_left
+from memtile.sim.doors.polling import cycles_left, tasks_to_token
 from memtile.sim.doors.relaxed_model import hosts_wait
 from memtile.sim.loop.engine import Engine
 
@@ -246,7 +246,8 @@ class TokenHost:
     def _in_vain(self, said: dict[str, int], wanted: Counter[int]) -> int:
         """Cycles in which not all tokens come for sure."""
         engine = self._array.engine
-        left = cycles_left(engine, self._senders(said, wanted))
+        senders = self._senders(said, wanted)
+        left = cycles_left(engine, {ch: tasks_to_token(engine, ch) for ch in senders})
         return 0 if left == 0 or may_arrive(engine.state, self._ports) else left
 
     def _see(self, said: dict[str, int]) -> None:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from hypothesis import strategies as st
 
-from memtile.arch.tiles import COMPUTE, MEMORY, MM2S, S2MM, WORD_BYTES, TileName
+from memtile.arch.tiles import COMPUTE, MEMORY, MM2S, S2MM, WORD_BYTES
 from memtile.arch.timing import Timing
 from memtile.bd.descriptor import Acquire, Descriptor, Dim, Release
 from memtile.bd.windows import OWN, DmaLock
@@ -23,7 +23,7 @@ from memtile.sim.kernels.kernel_core import Core, Kernel
 from memtile.sim.loop.clock import Stop
 from memtile.sim.loop.engine import Engine
 from support.designs.core_designs import Piece
-from support.designs.interface_bench import Column
+from support.designs.interface_bench import COLUMN, WIDE, Column
 from support.designs.repeating_designs import EAGER
 
 INTERFACE, MEM, CORE = range(3)  # rows
@@ -69,6 +69,7 @@ class Design(NamedTuple):
     moody: int  # the kernel waits for another cycle where a word is a multiple of it, 0 = never
     rounds: int  # buffers that the kernel makes, 0 = without end
     stops: tuple[int, ...]
+    wide: bool = False  # beats of two words, accesses of eight
 
 
 def design(**given: Any) -> Design:
@@ -100,8 +101,8 @@ def _walks(draw: st.DrawFn) -> tuple[Dim, ...]:
 @st.composite
 def designs(draw: st.DrawFn, kernels: bool = True) -> Design:
     """A column of which all four streams run, as far as locks and lengths let them, with a kernel or not."""
-    words = draw(st.sampled_from([8, 12, 64, 96, 256, 500]))
-    sent = draw(st.sampled_from([(), (Dim(2, words // 2), Dim(1, 2)), (Dim(4, words // 4), Dim(1, 4))]))
+    words = draw(st.sampled_from([8, 12, 17, 64, 96, 255, 256, 500]))
+    sent = draw(st.sampled_from([(), (Dim(2, words // 2), Dim(1, 0)), (Dim(4, words // 4), Dim(1, 0))]))
     waits = tuple(draw(st.lists(st.integers(1, 200), max_size=3))) if kernels else ()
     return Design(
         draw(st.sampled_from(TIMINGS)),
@@ -116,6 +117,7 @@ def designs(draw: st.DrawFn, kernels: bool = True) -> Design:
         draw(st.sampled_from([0, 0, 0, 7, 97])) if waits else 0,
         draw(st.sampled_from([0, 0, 0, 5, 40])) if waits else 0,
         tuple(draw(st.lists(st.integers(1, 30000), min_size=1, max_size=3))),
+        draw(st.booleans()),
     )
 
 
@@ -123,7 +125,7 @@ def _ring(
     column: Column, row: int, direction: int, number: int, first: int, design: Design, **more: int
 ) -> None:
     """Have a channel go round its buffers for ever, with locks if the kernel has some."""
-    kind: TileName = "memory" if row == MEM else "compute"
+    kind = column.kinds[row]
     lock, other = more["lock"], more["other"]
     window = OWN.lock if row == MEM else DmaLock
     for n in range(design.buffers):
@@ -167,7 +169,7 @@ def kernel_of(design: Design) -> Kernel:
 
 def build(design: Design, *, forward: bool, kernel: Callable[[Engine], Kernel] | None = None) -> Engine:
     """A column with everything written and pushed, before its first cycle; ``kernel`` makes another one."""
-    column = Column(design.timing)
+    column = Column(design.timing, kinds=WIDE if design.wide else COLUMN)
     engine = column.engine
     engine.forward.on, engine.forward.free = forward, EAGER
     add_area(engine, "came", 0)
@@ -206,7 +208,7 @@ def set_up(column: Column, design: Design, came: int, went: int, kernel: Kernel,
     ways = (MM2S, design.came, came), (S2MM, design.went, went)
     for bd, (direction, dims, area) in enumerate(ways):
         at = PLACE // WORD_BYTES + area * AREA + (behind if direction == S2MM else 0)
-        column.put(INTERFACE, bd, Descriptor("interface", design.length, at, dims=dims))
+        column.put(INTERFACE, bd, Descriptor(column.kinds[INTERFACE], design.length, at, dims=dims))
         column.issue(INTERFACE, direction, 0, bd, design.runs)
 
 

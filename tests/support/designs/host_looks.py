@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from itertools import pairwise
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
@@ -74,7 +75,7 @@ class Hosted(NamedTuple):
     stops: tuple[int, ...]
 
 
-_USUAL = ("through", "loop", "padded", "wait", "pause")
+_USUAL = ("through", "loop", "padded", "wait", "pause", "many")
 _KINDS = 4 * _USUAL + ("wait", "wait", "wait", "lost", "reset", "tlast")
 _STEPS = st.builds(
     Step,
@@ -144,7 +145,8 @@ class Built:
 
     def _through(self, host: Host, step: Step) -> Iterator[HostAction]:
         whole, io = max(step.words // self.chunk, 1) * self.chunk, self.io
-        parts = [view(SIZE)[: whole // 2], view(SIZE)[whole // 2 : whole]]
+        ends = [n * whole // (3 if step.number == 2 else 2) for n in range(4 if step.number == 2 else 3)]
+        parts = [view(SIZE)[first:end] for first, end in pairwise(ends)]
         to = [io.write(self.outputs, part) for part in parts]
         yield host.start(io.s2mm[0], *to, repeat=step.repeat, token=step.number == 3)
         yield host.start(io.mm2s[0], io.read(self.inputs, view(SIZE)[:whole]), repeat=step.repeat)
@@ -154,6 +156,11 @@ class Built:
         yield host.start(tile.mm2s[1], tile.read(self.here, part), repeat=step.repeat)
         to = tile.write(self.there, part)
         yield host.start(tile.s2mm[1], to, repeat=step.repeat, token=step.number == 3)
+
+    def _many(self, host: Host, step: Step) -> Iterator[HostAction]:
+        """More tasks than a queue has places, or than its tile has BDs."""
+        for _ in range(4 + step.number):
+            yield from (self._through, self._loop)[step.number % 2](host, step)
 
     def _padded(self, host: Host, _step: Step) -> Iterator[HostAction]:
         tile = self.tile

@@ -19,15 +19,18 @@ from memtile.sim.loop.engine import Engine
 ENABLE = 1 << 31
 LIMIT = 100_000
 COLUMN: tuple[TileName, ...] = ("interface", "memory", "compute")
+WIDE: tuple[TileName, ...] = ("interface_2p", "memory_2p", "compute_2p")  # beats of two words
 REPEAT = register_named("memory_tile", "DMA_S2MM_0_Start_Queue").field("Repeat_Count").lsb
 MUX, DEMUX = (register_named("noc", name).offset for name in ("Mux_Config", "Demux_Config"))
 
 
-def side_by_side(count: int, timing: Timing | None = None, *, rows: int = 3) -> Engine:
+def side_by_side(
+    count: int, timing: Timing | None = None, *, rows: int = 3, kinds: tuple[TileName, ...] = COLUMN
+) -> Engine:
     """An engine of so many columns."""
     placed = []
     for number in range(count):
-        for row, name in enumerate(COLUMN[:rows]):
+        for row, name in enumerate(kinds[:rows]):
             tile = number * rows + row
             east = tile + rows if number + 1 < count else -1
             placed.append(Placed(name, max(tile - rows, -1), east, number, row))
@@ -48,8 +51,10 @@ class Column:
         attached: bool = True,
         beside: Engine | None = None,
         number: int = 0,
+        kinds: tuple[TileName, ...] = COLUMN,
     ) -> None:
-        self.engine = side_by_side(1, timing, rows=rows) if beside is None else beside
+        self.engine = side_by_side(1, timing, rows=rows, kinds=kinds) if beside is None else beside
+        self.kinds = kinds
         self.first = number * rows
         self.doors = [self.engine.door(self.first + row) for row in range(rows)]
         if attached:
@@ -58,22 +63,22 @@ class Column:
             self.doors[0].write32(DEMUX, sum(dma << DEMUX_BITS[name][1] for name in ("SOUTH2", "SOUTH3")))
 
     def circuit(self, row: int, slave: str, master: str) -> None:
-        ports, door = PORTS[COLUMN[row]], self.doors[row]
+        ports, door = PORTS[self.kinds[row]], self.doors[row]
         index = ports.slave(slave)
         door.write32(ports.base + SLAVE_CONFIG_OFFSET + index * WORD_BYTES, ENABLE)
         door.write32(ports.base + ports.master(master) * WORD_BYTES, ENABLE | index)
 
     def channel(self, row: int, direction: int, number: int = 0) -> int:
         """Model index of a channel."""
-        first = sum(2 * TILE_KINDS[name].channels for name in COLUMN[:row])
-        return first + direction * TILE_KINDS[COLUMN[row]].channels + number
+        first = sum(2 * TILE_KINDS[name].channels for name in self.kinds[:row])
+        return first + direction * TILE_KINDS[self.kinds[row]].channels + number
 
     def put(self, row: int, bd: int, descriptor: Descriptor) -> None:
-        kind = TILE_KINDS[COLUMN[row]]
+        kind = TILE_KINDS[self.kinds[row]]
         self.doors[row].block_write32(kind.bd_base + bd * kind.bd_stride, encode(descriptor, bd))
 
     def issue(self, row: int, direction: int, number: int, bd: int, runs: int = 1) -> None:
-        kind = TILE_KINDS[COLUMN[row]]
+        kind = TILE_KINDS[self.kinds[row]]
         ch = direction * kind.channels + number
         self.doors[row].write32(kind.queue_base + ch * kind.channel_stride, bd | (runs - 1) << REPEAT)
 
@@ -81,7 +86,7 @@ class Column:
         self, row: int, direction: int, number: int, bd: int, length: int, address: int, **more: Any
     ) -> None:
         """Write a descriptor and run it once."""
-        self.put(row, bd, Descriptor(COLUMN[row], length, address, **more))  # type: ignore[arg-type]
+        self.put(row, bd, Descriptor(self.kinds[row], length, address, **more))  # type: ignore[arg-type]
         self.issue(row, direction, number, bd)
 
     def control(self, direction: int, number: int, value: int) -> None:

@@ -236,6 +236,18 @@ def padding(slow: bool) -> Made:
     return tile
 
 
+def padded_objects(slow: bool) -> Made:
+    """Objects of 120 words that a core gets with 280 zeros in each, or without."""
+    array, after = Array("npu1", columns=1), 28 if slow else 0
+    shared, worker = array.memory_tile(0), array.compute_tile(0, 2)
+    rows = shared.buffer("rows", (10, 12), data=np.arange(120, dtype=np.int32).reshape(10, 12))
+    array.connect(shared.mm2s[0], worker.s2mm[0])
+    walk = pad(view((10, 12)), ((0, 0), (0, after)))
+    shared.mm2s[0].start(shared.read(rows, walk), repeat=4)
+    worker.s2mm[0].start(worker.write(worker.buffer("wide", (10, 12 + after))), repeat=4)
+    return array
+
+
 def uneven_columns(slow: bool) -> Made:
     """Cores in three columns, one of which has most of the work, or all the same."""
     return _cores([900, 150, 150] if slow else [400, 400, 400])
@@ -342,6 +354,7 @@ SLOW = {
     "four_at_once": SlowDesign(four_at_once, Resource.BUFFERS, "come", "MT0504"),
     "host_waits": SlowDesign(host_waits, Resource.WAITS, "the host", "MT0505"),
     "padding": SlowDesign(padding, Resource.CHANNELS, "zeros of its padding"),
+    "padded_objects": SlowDesign(padded_objects, Resource.PADDING, "280 of 400 words of memory(0,1) MM2S 0"),
     "uneven_columns": SlowDesign(uneven_columns, Resource.COLUMNS, "column 0", "MT0507"),
     "shared_link": SlowDesign(shared_link, Resource.LINKS, "tile", "MT0508"),
     "host_starts_rows": SlowDesign(host_starts_rows, Resource.HOST, "the host", "MT0503"),

@@ -16,14 +16,17 @@ _PLACES = {
         model/dma/executions.py order compares
         model/dma/external_read.py receive compares
         model/dma/external_write.py consume compares
+        model/dma/fifo.py _satisfied compares
         model/dma/mm2s.py drain compares
         model/dma/mm2s.py emit compares
         model/dma/mm2s.py emitted compares
         model/dma/mm2s.py ends_with_tlast compares
         model/dma/mm2s.py form compares
         model/dma/mm2s.py starve compares
+        model/dma/s2mm.py collect_rest compares
         model/dma/s2mm.py complete compares
         model/dma/s2mm.py consume compares
+        model/streams/beats.py more_follow compares
     """,
     "counter": """
         model/dma/address_generator.py advance compares
@@ -54,6 +57,7 @@ _PLACES = {
         model/roster.py backed_up compares
         model/roster.py offered compares
         model/streams/host_ports.py offer compares
+        model/streams/host_ports.py offer_rest compares
         model/streams/host_ports.py take_one compares
     """,
     "sink": """
@@ -70,6 +74,7 @@ _PLACES = {
         model/roster.py starving compares
         model/dma/fifo.py empty compares
         model/memory/lock_port.py granted compares
+        model/streams/beats.py ready_words compares
     """,
     "pattern": """
         model/streams/host_ports.py ready takes bits

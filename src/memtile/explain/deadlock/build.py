@@ -297,8 +297,16 @@ class EngineWaits:
         givers = [*self.givers.of(party.number), *by_hosts]
         if not givers and not self.of_registers:
             senders = self.control.senders(owner(self.engine, party.number)[0])
-            givers = [Need(Party(PartyKind.CHANNEL, ch), Via.MAY_RELEASE) for ch in senders if self._left(ch)]
+            givers = [*self._by_packets(senders, party.number)]
         return one_of(givers)
+
+    def _by_packets(self, senders: Iterable[int], lock: int) -> Iterator[Need]:
+        """The senders of control packets that may write a lock, or surely will as their words say."""
+        for ch in senders:
+            sets = self.control.sets(ch, lock, self.chains) if self.abstraction is None else None
+            later = any(host.may_start(ch) for host in self.hosts)
+            if sets or (self._left(ch) and (sets is None or later)):
+                yield Need(Party(PartyKind.CHANNEL, ch), Via.RELEASE if sets else Via.MAY_RELEASE)
 
     def _left(self, ch: int) -> bool:
         """Whether a channel has work left, or may be given some."""

@@ -9,6 +9,7 @@ from memtile.explain.bd_chains import lock_seen
 from memtile.explain.deadlock.build import EngineWaits
 from memtile.explain.deadlock.context import CIRCLE_BEFORE_A_RUN
 from memtile.explain.deadlock.graph import PartyKind, Via
+from memtile.explain.deadlock.planned_words import PlannedWords
 from memtile.explain.deadlock.sentences import Sentences, receives
 from memtile.explain.deadlock.switch_waits import Need, Party
 from memtile.explain.deadlock.wrong_locks import wrong_release
@@ -157,7 +158,7 @@ def _kind(knot: Knot, waits: EngineWaits, words: Sentences) -> tuple[str, str]:
             return "MT0302", ""
         if _holder(knot, waits) is not None:
             return "MT0302", ""
-    fix = _not_exactly(knot, waits, words) or _of_host(knot, words)
+    fix = _not_exactly(knot, waits, words) or _of_host(knot, words) or _of_packets(knot, waits, words)
     fix = fix or _behind(knot, waits, words) or more_room(knot, waits, words)
     fix = fix or _first_step(knot, waits, words)
     return "MT0301" if knot.is_circle else "MT0321", fix
@@ -313,19 +314,48 @@ def _of_host(knot: Knot, words: Sentences) -> str:
     return ""
 
 
+def _of_packets(knot: Knot, waits: EngineWaits, words: Sentences) -> str:
+    """The control packet that comes too late, behind a wait that needs it; empty where none takes part."""
+    for lock in knot.locks:
+        for giver in knot.givers(lock):
+            wanted = waits.lock_wanted(giver) if giver.kind is PartyKind.CHANNEL else -1
+            if wanted >= 0 and waits.control.sets(giver.number, lock.number, waits.chains):
+                packet = f"send the control packet that sets {words.name(lock)}"
+                return f"Let {words.name(giver)} {packet} before it waits for {words.lock(wanted)}."
+    return ""
+
+
 def _behind(knot: Knot, waits: EngineWaits, words: Sentences) -> str:
-    """The order in which one core should take what one stream brings; empty where several cores take part."""
+    """The order in which one core should take what one stream brings, or in which it is to be sent."""
     cores = [party for party in knot.actors if party.kind is PartyKind.CORE]
     behind = [
         (party, need.of) for party, need in knot.needs() if need.via is Via.ROOM and receives(waits, party)
     ]
-    if len(cores) != 1 or len(behind) != 1:
+    if not cores or len(behind) != 1:
         return ""
-    (late, first), name = behind[0], words.name(cores[0])
+    late, first = behind[0]
     if first.kind is not PartyKind.CHANNEL or not _waits_for_room(first, knot, waits):
         return ""
+    if len(cores) > 1:
+        return _sent_later(late, first, waits, words)
+    name = words.name(cores[0])
     order = f"Let {name} take what {words.name(first)} receives before it waits for {words.name(late)}"
     return f"{order}, or send that first."
+
+
+def _sent_later(late: Party, first: Party, waits: EngineWaits, words: Sentences) -> str:
+    """The order in which one sender should send to two receivers; empty where others send, or it to both."""
+    senders = waits.streams.senders_to(first.number) & waits.streams.senders_to(late.number)
+    if len(senders) != 1:
+        return ""
+    planned, ch = PlannedWords.of(waits.engine, waits.chains), senders.pop()
+    both = {first.number, late.number}
+    ends = [both & {*planned.receivers(bd)} for bd in planned.bds.get(ch, ())]
+    if both in ends or {first.number} not in ends or {late.number} not in ends:
+        return ""
+    sender = words.name(Party(PartyKind.CHANNEL, ch))
+    order = f"Let {sender} send to {words.name(late)} before it sends to {words.name(first)} again"
+    return f"{order}, or give {words.name(first)} more buffers."
 
 
 def _first_step(knot: Knot, waits: EngineWaits, words: Sentences) -> str:

@@ -18,18 +18,16 @@ from memtile.explain.deadlock.packet_ids import PacketIds
 from memtile.explain.deadlock.planned_words import PlannedWords
 from memtile.explain.deadlock.sentences import Sentences, receives
 from memtile.explain.deadlock.switch_waits import Party
-from memtile.explain.deadlock.wrong_locks import wrong_release
+from memtile.explain.deadlock.wrong_locks import START_THERE, control_senders, unanswered, wrong_release
 from memtile.explain.findings import Finding, Severity, Side
-from memtile.explain.lock_waits import owner
 from memtile.explain.names import called, is_logic, port_name
 from memtile.explain.stream_waits import stuck_text
-from memtile.explain.switch_ways import answered_without_task, barred_text, packet_ways, reached, slots
+from memtile.explain.switch_ways import barred_text, packet_ways, reached, slots
 from memtile.jit.tables import plain
 from memtile.model.dma.channel_registers import OUT_OF_ORDER_MASK, QUEUE_START_BD_MASK
 from memtile.model.state.causes import LINKS, Cause, CorePhase, Phase
 from memtile.model.streams.packet_flow import STREAM_MASK
 from memtile.model.streams.switch_config import PACKET
-from memtile.sim.kernels.kernel_core import place
 
 _CONTROLLER = register_named("memory_tile", "DMA_S2MM_0_Ctrl").field("Controller_ID")
 _ID = field_of(SLOT, "id")
@@ -140,32 +138,24 @@ class ChainEnd:
             fix = f"Let {core} release it."
             return self._made("MT0302", f"{says}; {core} has ended and never released it", fix, side)
         fix = f"Let who ends the use of what {self._name} guards release it, or do not wait for it."
+        if (value := self.waits.operand(first)) > 0 and first.kind is PartyKind.CORE:
+            fix = f"Let the host set it to {value} (aiex.set_lock, WorkerRuntimeBarrier.set), or release it."
         if self.waits.of_registers and self.waits.engine.channels.queue_count.any():
             says += ", and no task that runs releases it; what waits in queues, the registers do not say"
             return self._made("MT0302", says, fix)
-        senders = self._control_senders()
-        tile = owner(self.waits.engine, self.party.number)[0]
-        idle = answered_without_task(self.waits.engine, tile) if senders else -1
-        if idle >= 0:
-            channel, at = Party(PartyKind.CHANNEL, idle), place(self.waits.engine.spec, tile)
-            does = f"gets the answers of the control port of tile {at} and never had a task"
-            fix = f"Start the task for them on {self.words.name(channel)}, or let their flow end elsewhere."
-            side = (self.words.side(channel, does),)
-            return self._made("MT0312", f"{self.words.name(channel)} {does}; {says}", fix, side)
+        senders = control_senders(self.party, self.waits)
+        idle = unanswered(self.party, self.waits, self.words) if senders else None
+        if idle is not None:
+            return self._made("MT0312", f"{idle.who} {idle.does}; {says}", START_THERE, (idle,))
         if senders:
             names = " and ".join(called(self.waits.engine, ch) for ch in senders)
             verb = "has" if len(senders) == 1 else "have"
             sides = [self.words.side(Party(PartyKind.CHANNEL, ch), "sends control packets") for ch in senders]
             fix = "Look at the packet id, the offset in the host memory, the address and the data of each."
             sent = f"only control packets could release it, and {names} {verb} sent all that were asked for"
-            return self._made("MT0302", f"{says}; {sent}", fix, sides)
+            guess = self._made("MT0302", f"{says}; {sent}", fix, sides)
+            return replace(guess, severity=Severity.WARNING)  # what they wrote is not known
         return self._made("MT0302", f"{says}, and nobody releases it", fix)
-
-    def _control_senders(self) -> list[int]:
-        """The channels that have sent control packets to the tile of a lock; model indices."""
-        engine = self.waits.engine
-        done = engine.channels.bds_done
-        return [ch for ch in self.waits.control.senders(owner(engine, self.party.number)[0]) if done[ch]]
 
     def _ended_core(self) -> Party | None:
         """A core that reaches the lock and has ended, if there is one: one that took other locks first."""
@@ -182,8 +172,7 @@ class ChainEnd:
             fix = "Give it a kernel (--kernels FILE.py or run_kernel)."
             return self._made("MT0311", f"{who}, and {self._name} has no program", fix)
         if cores.phase[core] == CorePhase.DONE:
-            fix = f"Let it take part as often as the others do{self._asked_for()}."
-            return self._made("MT0309", f"{who}, and {self._name} has ended", fix)
+            return self._made("MT0309", f"{who}, and {self._name} has ended", self._as_often())
         if cores.phase[core] == CorePhase.ACQUIRE:
             fix = "Give the design beside the dump: it says what the core waits for."
             return self._made("MT0317", f"{who}; {self._name} {self.words.state(self.party)}", fix)
@@ -191,19 +180,15 @@ class ChainEnd:
             return self._made("MT0312", f"{self._name} {link_text(self.waits.engine, core)}")
         return self._made("MT0315", f"{self._name} is {self.words.state(self.party)}", "Let it go on.")
 
-    def _asked_for(self) -> str:
-        """How much the one transfer to external memory that waits has got, as the end of a sentence."""
-        if self.waits.abstraction is not None or self.waits.of_registers:
-            return ""
-        c = self.waits.engine.channels
-        takers = [party for party in self.waits.needs if receives(self.waits, party)]
-        outside = [
-            each for each in takers if c.external[each.number] >= 0 and c.phase[each.number] != Phase.IDLE
-        ]
-        if len(outside) != 1 or not c.length[ch := outside[0].number]:
-            return ""
-        has = f"it has {max(int(c.moved[ch]), 0)} of its {int(c.length[ch])} words"
-        return f", or let {self.words.name(outside[0])} ask for less: {has}"
+    def _as_often(self) -> str:
+        """The repair of a core that has ended while others wait for it."""
+        phases, first = self.waits.engine.state.cores.phase, next(iter(self._actors()), self.party)
+        link = LINKS.get(CorePhase(int(phases[first.number]))) if first.kind is PartyKind.CORE else None
+        if link is None:
+            return f"Let it take part as often as the others do{self.words.asked_for()}."
+        does, other = ("get", "puts") if link.gets else ("put", "gets")
+        less = f"Let {self.words.name(first)} {does} as many values as {self._name} {other}"
+        return f"{less}, or let {self._name} go on as long."
 
     def _waiters(self) -> str:
         """The first party that waits, and what for."""
@@ -315,6 +300,11 @@ class ChainEnd:
             does = f"takes {taken} of the {all_of_it} words of {name}"
             says = f"{self._name} {does}, and more are sent to it: {words}"
             return self._made("MT0323", says, f"Receive all {all_of_it} words.")
+        if used and (endless := self._sends_on()) is not None:
+            name = self.words.name(endless)
+            says = f"{name} sends on without an end to {self._name}, which has no task left: {words}"
+            fix = f"Let {name} acquire a lock that another one releases when there is something to send."
+            return self._made("MT0304", says, fix, (self.words.side(endless), self.words.side(self.party)))
         if used:
             says = f"{self._name} has no task left for what was sent to it: {words}"
             return self._made("MT0304", says, f"{self._again()}eceive as many words as are sent.")
@@ -325,6 +315,16 @@ class ChainEnd:
         says = f"{verb} to {self._name}, which {no_task}: {words}"
         code = self._code("MT0312", "MT0110")
         return self._made(code, says, f"Start a task on {self._name}, or send them elsewhere.")
+
+    def _sends_on(self) -> Party | None:
+        """The one sender to a channel, if it goes round and waits for no lock that another one releases."""
+        chains, senders = self.waits.chains, self.waits.streams.senders_to(self.party.number)
+        ch = next(iter(senders), -1)
+        if len(senders) != 1 or not chains.loops(ch):
+            return None
+        steps = [(take, give) for each, take, give in chains.lock_steps() if each == ch]
+        own = all(take is not None and take == give for take, give in steps)
+        return Party(PartyKind.CHANNEL, ch) if steps and own else None
 
     def _again(self) -> str:
         """The begin of a repair of a channel that has ended: to go round, where it had but one turn."""

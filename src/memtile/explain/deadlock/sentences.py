@@ -174,6 +174,20 @@ class Sentences:
         done = int(self._engine.channels.bds_done[ch])
         return None if self._waits.of_registers and not done else bool(done)
 
+    def asked_for(self) -> str:
+        """How much the one transfer to external memory that waits has got, as the end of a sentence."""
+        if self._waits.abstraction is not None or self._waits.of_registers:
+            return ""
+        c = self._waits.engine.channels
+        takers = [party for party in self._waits.needs if receives(self._waits, party)]
+        outside = [
+            each for each in takers if c.external[each.number] >= 0 and c.phase[each.number] != Phase.IDLE
+        ]
+        if len(outside) != 1 or not c.length[ch := outside[0].number]:
+            return ""
+        has = f"it has {max(int(c.moved[ch]), 0)} of its {int(c.length[ch])} words"
+        return f", or let {self.name(outside[0])} ask for less: {has}"
+
     def _channel(self, ch: int) -> str:
         name = called(self._engine, ch)
         buffers = self._moves.get(ch, ())

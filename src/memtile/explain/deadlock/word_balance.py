@@ -140,9 +140,11 @@ class WordBalance:
             yield Opinion(Measure.ROWS, whole, f"its dimensions make {whole}")
 
     def _chain(self, bd: PlannedBd) -> Iterator[Opinion]:
+        if self._planned.is_external(bd.ch):
+            return
         others = [each for each in self._planned.bds[bd.ch] if each is not bd]
         lengths = {each.length for each in others}
-        if len(lengths) != 1 or self._planned.is_external(bd.ch):
+        if len(lengths) != 1:
             return
         (length,) = lengths
         rest = "the other BDs of its chain move"
@@ -273,8 +275,8 @@ class WordBalance:
     # streams ----------------------------------------------------------------------------------------------
 
     def _stream(self, bd: PlannedBd) -> Iterator[Opinion]:
-        ends = self._far_ends(bd)
-        if not ends or not bd.length or self._planned.is_external(bd.ch):
+        ends = [] if self._planned.is_external(bd.ch) else self._far_ends(bd)
+        if not ends or not bd.length:
             return
         external = [each for each in ends if self._planned.is_external(each.ch)]
         if external:

@@ -25,6 +25,8 @@ _HOST_WRITES = ("aiex.npu.writebd", "aiex.npu.blockwrite", "aiex.npu.write32", "
 _OF_LOCKS = ("Lock", "DMA_BD")
 """Parts of the names of registers that change a lock, or make a BD that may use one."""
 
+_CONTROL = "TileControl"
+
 Texts = Mapping[str, Sequence[Node]]
 """Steps of cores, by the value of their tile."""
 
@@ -90,6 +92,8 @@ def lock_users(made: Configured, texts: Texts) -> tuple[list[LockUser], set[str]
     """
     device = made.device
     unknown = {name for name, lock in device.locks.items() if lock.operation.name != "aie.lock"}
+    controlled = {end.tile for flow in device.flows for end in flow.targets if end.bundle == _CONTROL}
+    unknown |= {name for name, lock in device.locks.items() if lock.tile in controlled}  # by packets
     users = [_chain(made, chain) for chain in device.chains]
     for core in device.cores:
         if core.tile not in texts or released_by_core(made, core) is None:

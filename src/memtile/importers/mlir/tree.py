@@ -54,11 +54,13 @@ class Operation:
 
     def walk(self) -> Iterator[Operation]:
         """The operation and all within it, in the order of the text."""
-        yield self
-        for region in self.regions:
-            for block in region.blocks:
-                for operation in block.operations:
-                    yield from operation.walk()
+        left = [self]
+        while left:
+            operation = left.pop()
+            yield operation
+            if operation.regions:
+                blocks = [block for region in operation.regions for block in region.blocks]
+                left += [each for block in reversed(blocks) for each in reversed(block.operations)]
 
 
 class OperationBlock:

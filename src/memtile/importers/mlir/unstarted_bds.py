@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
-from memtile.arch.tiles import TileKind
+from memtile.arch.tiles import TileKind, TileName
 from memtile.bd.codec import decode
 from memtile.errors import DescriptorError
 from memtile.explain.bd_findings import line_of
@@ -20,6 +21,7 @@ from memtile.model.dma.channel_registers import QUEUE_START_BD_MASK
 from memtile.runs.operations import BlockWrite, Location, MaskWrite, Operation, Write, locate
 
 UNSTARTED = "MT0127"
+_KEPT = 4096  # descriptors: designs have the same ones again and again
 _Bd = tuple[int, int, int]
 """Column and row of a tile, and the number of the BD."""
 
@@ -90,7 +92,8 @@ class _Writes:
         while bd not in self.started or bd in self.fresh:
             self.started[bd] = bd in self._words
             self.fresh.pop(bd, None)
-            following = _following(kind, self._words.get(bd))
+            words = self._words.get(bd)
+            following = None if words is None else _following(kind.name, words)
             if following is None:
                 return
             bd = (*bd[:2], following)
@@ -136,9 +139,10 @@ def _is_queue(kind: TileKind, at: Location) -> bool:
     return not odd and 0 <= channel < 2 * kind.channels
 
 
-def _following(kind: TileKind, words: tuple[int, ...] | None) -> int | None:
+@lru_cache(maxsize=_KEPT)
+def _following(kind: TileName, words: tuple[int, ...]) -> int | None:
     try:
-        return None if words is None else decode(kind.name, words).next
+        return decode(kind, words).next
     except DescriptorError:
         return None
 

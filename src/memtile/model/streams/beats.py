@@ -60,7 +60,7 @@ def deliver_beat(st: State, ch: int, words: int) -> None:
         return
     high, last = take_word(st, ch)
     if st.ports.has_sink[ch] == 0:
-        deliver(st, ch, word | (high << _WORD_BITS), last | PAIR)
+        deliver(st, ch, pair_of(word, high), last | PAIR)
     else:
         deliver(st, ch, word, 0)
         deliver(st, ch, high, last)
@@ -70,6 +70,12 @@ def deliver_beat(st: State, ch: int, words: int) -> None:
 def words_in(flags: int) -> int:
     """Words of an entry with these flags."""
     return 1 + ((flags & PAIR) >> 1)
+
+
+@inlined
+def pair_of(low: int, high: int) -> int:
+    """The entry of two words."""
+    return low | (high << _WORD_BITS)
 
 
 @inlined

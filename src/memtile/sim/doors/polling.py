@@ -8,12 +8,21 @@ It also says how cores come to where they wait, before a host begins (DEV-HOST-3
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 
 import numpy as np
 
 from memtile.jit.tables import plain
-from memtile.model.dma.channel_registers import FOT_MASK
+from memtile.model.dma import bd_fields
+from memtile.model.dma.channel_registers import (
+    COMPRESSION_LSB,
+    FOT_MASK,
+    OUT_OF_ORDER_MASK,
+    QUEUE_REPEAT_LSB,
+    QUEUE_REPEAT_MASK,
+    QUEUE_START_BD_MASK,
+    QUEUE_TOKEN_LSB,
+)
 from memtile.model.events import units as event_units
 from memtile.model.state.causes import LINKS, CorePhase, Phase
 from memtile.model.streams.switch_config import OFF
@@ -21,6 +30,11 @@ from memtile.sim.loop.clock import Stop
 from memtile.sim.loop.engine import Engine, Progress
 
 POLL_CYCLES = 100  # between two reads of a polled register
+_EVER = 1 << 40
+_BUSY = (Phase.ACQUIRE, Phase.RUN)  # phases in which a BD is loaded
+_BY_WORDS = (
+    FOT_MASK | OUT_OF_ORDER_MASK
+)  # bits of a channel whose BDs end, or follow each other, as words say
 
 
 def run_to_next_poll(
@@ -50,21 +64,77 @@ def run_to_next_poll(
     return Stop.LIMIT
 
 
-def cycles_left(engine: Engine, channels: Iterable[int]) -> int:
-    """Cycles for which the running task of one of these channels goes on for sure; 0 = few, or not known.
+def cycles_left(engine: Engine, tasks: Mapping[int, int]) -> int:
+    """Cycles in which not all of these tasks end for sure; 0 = few, or not known.
 
-    Its BD does not end before its last word, if nobody but the host writes registers.
+    A BD does not end before its last word, if nobody but the host writes registers; a task not before the
+    last BD of its last run.
+
+    Args:
+        engine: the model.
+        tasks: by channel how many of the tasks that it runs or has in its queue are waited for.
     """
-    most = max((_cycles_of_bd(engine, ch) for ch in channels), default=0)
+    most = max((_cycles_of_tasks(engine, ch, many) for ch, many in tasks.items()), default=0)
     return 0 if most < 2 * POLL_CYCLES or _may_be_written(engine) else most
 
 
-def _cycles_of_bd(engine: Engine, ch: int) -> int:
-    """Cycles that the words take which the present BD has left; 0 where the words themselves say how many."""
-    c = plain(engine.state.channels)
-    if c.phase[ch] != Phase.RUN or c.packed[ch] or c.control[ch] & FOT_MASK:
+def tasks_to_token(engine: Engine, ch: int) -> int:
+    """How many tasks of a channel, running or queued, end up to the first that sends a token."""
+    c = engine.channels
+    tokens = [int(c.task_token[ch])]
+    tokens += [word >> QUEUE_TOKEN_LSB & 1 for word in c.queue[ch, : c.queue_count[ch]].tolist()]
+    return tokens.index(1) + 1 if 1 in tokens else len(tokens)
+
+
+def _cycles_of_tasks(engine: Engine, ch: int, many: int) -> int:
+    """Cycles that the words take which tasks have left; 0 where the words themselves say how many.
+
+    With ``external_ahead`` the token of a task comes with its last words from external memory, an access a
+    cycle.
+    """
+    c, walks = plain(engine.state.channels), plain(engine.state.walks)
+    if c.phase[ch] not in _BUSY or c.packed[ch] or c.control[ch] & _BY_WORDS or many < 1:
         return 0
-    return int(c.length[ch] - c.moved[ch]) // int(plain(engine.state.walks).stream_words[ch])
+    left, rate = int(c.length[ch] - c.moved[ch]), int(walks.stream_words[ch])
+    if c.external[ch] >= 0 and engine.timing.external_ahead:
+        left, rate = int(walks.left[ch]) * bool(c.phase[ch] == Phase.RUN), int(walks.granule_words[ch])
+    if c.control[ch] >> COMPRESSION_LSB & 1:
+        return left // rate
+    bds = _Bds(engine, ch)
+    left += bds.words(int(c.next_bd[ch]))
+    if c.runs_left[ch]:
+        left += int(c.runs_left[ch]) * bds.words(int(c.task_bd[ch]))
+    for word in c.queue[ch, : min(c.queue_count[ch], many - 1)].tolist():
+        runs = (word >> QUEUE_REPEAT_LSB & QUEUE_REPEAT_MASK) + 1
+        left += runs * bds.words(word & QUEUE_START_BD_MASK)
+    return min(left // rate, _EVER)
+
+
+class _Bds:
+    """The BDs of a channel's tile, as their registers are now.
+
+    Args:
+        engine: the model.
+        ch: model index of the channel.
+    """
+
+    def __init__(self, engine: Engine, ch: int) -> None:
+        spec = engine.spec._replace(tiles=plain(engine.spec.tiles), kinds=plain(engine.spec.kinds))
+        self._state, self._tile = engine.state._replace(spec=spec), int(engine.channels.tile[ch])
+
+    def words(self, bd: int) -> int:
+        """Words of the chain that begins with a BD, of one without an end very many; -1 = none."""
+        seen, found = set[int](), 0
+        while bd >= 0:
+            if bd in seen:
+                return _EVER
+            seen.add(bd)
+            found += self._field(bd, bd_fields.BUFFER_LENGTH)
+            bd = self._field(bd, bd_fields.NEXT_BD) if self._field(bd, bd_fields.USE_NEXT_BD) else -1
+        return found
+
+    def _field(self, bd: int, field: int) -> int:
+        return int(bd_fields.read_field(self._state, self._tile, bd, field))
 
 
 def _may_be_written(engine: Engine) -> bool:

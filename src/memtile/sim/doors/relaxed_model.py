@@ -3,7 +3,8 @@
 A lock that counts free buffers begins with their number. With one more of it a producer runs as far ahead as
 with one more buffer; it writes into a buffer that is still read, so that cycles are right and words are not.
 Channels that move two words a cycle take as long as two channels that have half of the words each. Rows of
-external memory that follow each other are what a design reads that keeps its data so.
+external memory that follow each other are what a design reads that keeps its data so. Descriptors without
+zeros around their data are as long as the data; so are those that receive them.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -39,6 +41,7 @@ class Relaxed:
         unpaced: ports outside of the design are ready in every cycle.
         rows_follow: rows of external memory follow each other.
         no_waits: hosts wait for nothing.
+        unpadded: by tile and number the length of descriptors that send no zeros, or get none.
 
     Attributes:
         began: that value of each lock, without what is added.
@@ -53,9 +56,10 @@ class Relaxed:
         unpaced: bool,
         rows_follow: bool,
         no_waits: bool,
+        unpadded: Mapping[tuple[int, int], int],
     ) -> None:
         self._more, self._two_words, self.unpaced = more, two_words, unpaced
-        self.rows_follow, self.no_waits = rows_follow, no_waits
+        self.rows_follow, self.no_waits, self.unpadded = rows_follow, no_waits, unpadded
         self.began: dict[int, int] = {}
         self.engine: Engine | None = None
 
@@ -84,6 +88,9 @@ class _ChangingDoor:
         self._first, self._stride, self._locks = kind.lock_value_base, kind.lock_value_stride, kind.locks
         self._base = int(plain(engine.spec.tiles).lock_base[tile])
         self._rows = _rows(kind) if given.rows_follow else {}
+        self._lengths = _lengths(
+            kind, {bd: words for (at, bd), words in given.unpadded.items() if at == tile}
+        )
         self._bds = range(kind.bd_base, kind.bd_base + kind.bds * kind.bd_stride)
         self._bd_stride = kind.bd_stride
 
@@ -102,18 +109,32 @@ class _ChangingDoor:
         """Write consecutive words."""
         last = self._first + self._locks * self._stride
         is_at_locks = self._first <= offset + WORD_BYTES * len(words) and offset < last
-        if is_at_locks or (self._rows and offset in self._bds):
+        if is_at_locks or ((self._rows or self._lengths) and offset in self._bds):
             words = [self._changed(offset + WORD_BYTES * n, int(word)) for n, word in enumerate(words)]
         self._door.block_write32(offset, words)
 
     def _changed(self, offset: int, value: int) -> int:
         """The word that is written instead of ``value``."""
-        if self._rows and offset in self._bds:
-            return int(value) & ~self._rows.get((offset - self._bds.start) % self._bd_stride, 0)
+        if offset in self._bds:
+            clear, given = self._lengths.get(offset - self._bds.start, (0, 0))
+            clear |= self._rows.get((offset - self._bds.start) % self._bd_stride, 0)
+            return (int(value) & ~clear) | given
         number, within = divmod(offset - self._first, self._stride)
         if within or not 0 <= number < self._locks:
             return value
         return self._given.value(self._engine, self._base + number, int(value) & _MASK)
+
+
+def _lengths(kind: TileKind, words: Mapping[int, int]) -> dict[int, tuple[int, int]]:
+    """By byte of the descriptors of a tile what is cleared and set there: no zeros, and another length."""
+    found: dict[int, tuple[int, int]] = {}
+    for bd, length in words.items():
+        for name, field in kind.bd_fields.items():
+            for word, last, first in field.parts if name == "Buffer_Length" or "_Zero_" in name else ():
+                at, bits = bd * kind.bd_stride + WORD_BYTES * word, (1 << (last + 1)) - (1 << first)
+                clear, given = found.get(at, (0, 0))
+                found[at] = clear | bits, given | (length << first if name == "Buffer_Length" else 0)
+    return found
 
 
 def _rows(kind: TileKind) -> dict[int, int]:
@@ -138,6 +159,7 @@ def relaxed_models(
     unpaced: bool = False,
     rows_follow: bool = False,
     no_waits: bool = False,
+    unpadded: Mapping[tuple[int, int], int] = MappingProxyType({}),
 ) -> Iterator[Relaxed]:
     """Have all models that are made inside begin with more than their design gives them.
 
@@ -147,8 +169,16 @@ def relaxed_models(
         unpaced: ports outside of the design are ready in every cycle.
         rows_follow: rows of external memory follow each other.
         no_waits: hosts wait for nothing.
+        unpadded: by tile and number the length of descriptors that send no zeros, or get none.
     """
-    relaxed = Relaxed(more, two_words=two_words, unpaced=unpaced, rows_follow=rows_follow, no_waits=no_waits)
+    relaxed = Relaxed(
+        more,
+        two_words=two_words,
+        unpaced=unpaced,
+        rows_follow=rows_follow,
+        no_waits=no_waits,
+        unpadded=unpadded,
+    )
     token = _RELAXED.set(relaxed)
     try:
         yield relaxed

@@ -39,7 +39,7 @@ Words = npt.NDArray[np.uint32]
 
 
 def _is_word(value: object) -> bool:
-    return isinstance(value, Integral) and 0 <= int(value) <= _WORD_MAX
+    return isinstance(value, (int, Integral)) and 0 <= int(value) <= _WORD_MAX
 
 
 class Door:
@@ -199,8 +199,11 @@ class Door:
         """Write words that something answers, in order, with what each of them does."""
         count = len(data)
         if count <= _FEW and offset >= self._memory_bytes:
-            for n, word in enumerate(data.tolist()):
-                self._write(offset + n * WORD_BYTES, word)
+            for at, word in zip(range(int(offset), TILE_BYTES, WORD_BYTES), data.tolist(), strict=False):
+                if self._off[self._tile]:
+                    raise self._without_clock(at)
+                if compiled_model.write(self._state, self._tile, at, word) == axi.SLAVE_ERROR:
+                    raise self._unmapped(at)
             return
         offsets = np.arange(offset, offset + count * WORD_BYTES, WORD_BYTES)
         tiles, values = np.full(count, self._tile), data.astype(np.int64)
@@ -334,7 +337,7 @@ class Door:
 
     @staticmethod
     def _is_offset(offset: object) -> bool:
-        return isinstance(offset, Integral) and int(offset) in range(0, TILE_BYTES, WORD_BYTES)
+        return isinstance(offset, (int, Integral)) and int(offset) in range(0, TILE_BYTES, WORD_BYTES)
 
     def _no_offset(self, offset: object) -> RegisterError:
         return RegisterError.of(

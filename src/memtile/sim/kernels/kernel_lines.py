@@ -111,14 +111,13 @@ _PERCENT: ContextVar[Mapping[int, int]] = ContextVar("per cent of the cycles tha
 
 
 @contextmanager
-def kernel_time(percent: int, core: int = _EACH) -> Iterator[None]:
+def kernel_time(percent: Mapping[int, int]) -> Iterator[None]:
     """Have waits of kernels inside take so many per cent of their cycles, at least one cycle.
 
     Args:
-        percent: of the cycles that kernels state.
-        core: model index of the only core whose kernel it is; -1 = of all.
+        percent: of the cycles that the kernel of a core states, by its model index; at -1 that of all others.
     """
-    token = _PERCENT.set({core: percent})
+    token = _PERCENT.set(percent)
     try:
         yield
     finally:

@@ -158,6 +158,10 @@ class RaceWatch:
         self.bds.saw(ch)
         notes.note(self._state(), NoteKind.LOOK, HOST, 0, FIRST_CHANNEL + ch, 0)
 
+    def make_room(self) -> None:
+        """Have room for more notes, between two pieces of a run."""
+        self.flush()
+
     def flush(self) -> None:
         """Go through what was noted."""
         st = self._state()
@@ -361,6 +365,11 @@ class RaceWatch:
 
 class OrderWatch(RaceWatch):
     """Watches a model for what another order could change, and looks for no races."""
+
+    def make_room(self) -> None:
+        """Take in what was noted, where it is much: a run may be cut into many short pieces."""
+        if int(self._state().noting[COUNT]) >= notes.NOTES // 4:
+            self.flush()
 
     def flush(self) -> None:
         """Take in what was noted."""

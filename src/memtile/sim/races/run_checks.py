@@ -145,7 +145,7 @@ class Checks:
         if self.recorder is not None:
             self.recorder.flush()
         if self.watch is not None:
-            self.watch.flush()
+            self.watch.make_room()
 
     def go_on(self) -> None:
         """A run begins; the first one of a model in the schedule that is in force when it is made."""

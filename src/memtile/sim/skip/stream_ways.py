@@ -2,7 +2,7 @@
 
 In circuit mode all words that a channel sends go the same ways, in one order. So each buffer on a way holds
 words of one stream that follow each other, and where they are in the stream, the counts of the buffers before
-it say.
+it say. All counts are of words: in AIE-ML v2 an entry of a port has one or two, as its flags say.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from memtile.arch.tiles import MM2S
 from memtile.jit.decorators import jit
 from memtile.model.state.dma import EXTERNAL_SLOTS
 from memtile.model.state.state import State
-from memtile.model.state.streams import TLAST
+from memtile.model.state.streams import PAIR, TLAST
+from memtile.model.streams.beats import words_in
 from memtile.model.streams.switch_config import CIRCUIT
 from memtile.sim.skip.live_parts import all_that_acts, listed_part
 from memtile.sim.skip.records import (
@@ -44,11 +45,20 @@ def received(st: State, ch: int) -> int:
 
 @jit
 def plain_flags(st: State, port: int) -> bool:
-    """Whether what the port holds are single words, with or without TLAST."""
+    """Whether what the port holds are words or pairs of them, with or without TLAST, and nothing more."""
     switch, flags = st.switch, 0
     for n in range(switch.held[port]):
         flags |= switch.last[port, (switch.head[port] + n) & switch.wrap[port]]
-    return bool(flags | switch.parity[port] <= TLAST)
+    return bool(flags | switch.parity[port] <= TLAST | PAIR)
+
+
+@jit
+def words_held(st: State, port: int) -> int:
+    """Words in the port."""
+    switch, words = st.switch, 0
+    for n in range(switch.held[port]):
+        words += words_in(switch.last[port, (switch.head[port] + n) & switch.wrap[port]])
+    return int(words)
 
 
 @jit
@@ -78,13 +88,13 @@ def beyond_master(st: State, work: Arrays, port: int, ch: int, behind: int) -> b
 def follow(st: State, work: Arrays, ch: int) -> bool:
     """Find all ways of the words that the channel sends; False if a jump does not know all of them."""
     n, port = work.search.port_count[0], st.channels.switch_port[ch]
-    if port < 0 or st.walks.stream_words[ch] != 1:
+    if port < 0:
         return False
     if not enlist(st, work, port, ch, st.fifos.held[ch] + staged(st, ch)):
         return False
     while n < work.search.port_count[0]:
         port = work.passed[n]
-        behind = work.ways.behind[port] + st.switch.held[port]
+        behind = work.ways.behind[port] + words_held(st, port)
         n += 1
         if st.switch.mode[port] != CIRCUIT:
             return False

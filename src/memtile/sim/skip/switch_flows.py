@@ -11,11 +11,13 @@ from memtile.jit.addresses import moves
 from memtile.jit.decorators import jit
 from memtile.model.state.dma import EXTERNAL_SLOTS
 from memtile.model.state.state import State
+from memtile.model.state.streams import TLAST
+from memtile.model.streams.beats import lower, pair_of, upper, words_in
 from memtile.sim.skip.records import (
     HISTORY,
     Arrays,
 )
-from memtile.sim.skip.stream_ways import NOBODY, received, staged
+from memtile.sim.skip.stream_ways import NOBODY, received, staged, words_held
 
 _copy, _ = moves()
 _copy_flags, _ = moves()
@@ -61,10 +63,15 @@ def lay_port(st: State, work: Arrays, port: int) -> None:
     """Put the words in the port into the stream that goes through it."""
     switch = st.switch
     ch = work.ways.producer[port] - 1
-    at = work.channels.cursor[ch] - work.ways.behind[port] - switch.held[port]
+    at = work.channels.cursor[ch] - work.ways.behind[port] - words_held(st, port)
     for n in range(switch.held[port]):
         slot = (switch.head[port] + n) & switch.wrap[port]
-        work.flow[at + n], work.flow_last[at + n] = switch.words[port, slot], switch.last[port, slot]
+        entry, flags = switch.words[port, slot], switch.last[port, slot]
+        if words_in(flags) > 1:
+            work.flow[at], work.flow_last[at] = lower(entry), 0
+            entry, at = upper(entry), at + 1
+        work.flow[at], work.flow_last[at] = entry, flags & TLAST
+        at += 1
 
 
 @jit
@@ -128,16 +135,23 @@ def shorten(st: State, work: Arrays) -> None:
 
 @jit
 def fill_port(st: State, work: Arrays, port: int, words: int) -> None:
-    """Put the last ``words`` words of the stream that went through the port into it, or all of it."""
+    """Put the last ``words`` words of the stream that went through the port into it, or all of it.
+
+    Its flags are there already: those of all its slots are what they were one period before.
+    """
     switch = st.switch
     ch = work.ways.producer[port] - 1
-    end, tail = (
-        work.channels.cursor[ch] - work.ways.behind[port],
-        switch.head[port] + switch.held[port],
-    )
-    for n in range(1, min(words, switch.wrap[port] + 1) + 1):
+    at = work.channels.cursor[ch] - work.ways.behind[port]
+    tail, first = switch.head[port] + switch.held[port], at - words
+    for n in range(1, switch.wrap[port] + 2):
+        if at <= first:
+            return
         slot = (tail - n) & switch.wrap[port]
-        switch.words[port, slot], switch.last[port, slot] = work.flow[end - n], work.flow_last[end - n]
+        at -= words_in(switch.last[port, slot])
+        entry = int(work.flow[at])
+        if words_in(switch.last[port, slot]) > 1:
+            entry = pair_of(entry, int(work.flow[at + 1]))
+        switch.words[port, slot] = entry
 
 
 @jit

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate, pairwise
@@ -21,6 +22,7 @@ DIRECTIONS: tuple[Direction, ...] = ("S2MM", "MM2S")
 _NOTHING: Mapping[str, object] = {}
 _LONGEST = 60  # characters of a value that a message shows
 _MOST_CASTS = 16  # of one number
+_PLAIN = re.compile("[0-9]{1,18}")  # numbers of most lists
 T = TypeVar("T")
 _BUNDLES = {name.lower(): name for name in BUNDLES} | {
     "ctrl": "TileControl",
@@ -206,6 +208,10 @@ class OperationForm:
     def whole_list(self, span: TokenSpan | int) -> list[int]:
         """The numbers of a list in brackets."""
         at = span if isinstance(span, int) else span.first
+        tokens = self.operation.tokens
+        words = tokens.words[at + 1 : tokens.close.get(at, at)]
+        if words and all(map(_PLAIN.fullmatch, words[::2])) and words[1::2] == [","] * (len(words) // 2):
+            return list(map(int, words[::2]))
         return [self.whole(self.text(item)) for item in self.split(at)]
 
     def value(self, span: TokenSpan) -> Any:

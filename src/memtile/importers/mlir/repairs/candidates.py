@@ -11,6 +11,7 @@ from memtile.explain.findings import Finding
 from memtile.explain.repairs import Candidate, hides
 from memtile.importers.mlir.reader import read
 from memtile.importers.mlir.repairs.design_text import DesignText, Suspects
+from memtile.importers.mlir.repairs.exchanges import exchange_candidates
 from memtile.importers.mlir.repairs.fifos import form_candidates
 from memtile.importers.mlir.repairs.host_steps import host_candidates
 from memtile.importers.mlir.repairs.numbers import number_candidates
@@ -64,7 +65,8 @@ _BY_CODE: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "MT0324": _MOVE,
         "MT0325": ("count", "release"),
         "MT0401": ("object_fifo", "stride", "offset", "order"),
-        "MT0405": ("offset", "stride", "size", "buffer", "next_bd", "lock_value"),
+        "MT0402": ("order", "offset", "padding"),
+        "MT0405": ("array", "padding", "offset", "stride", "size", "buffer", "next_bd", "lock_value"),
     }
 )
 """Kinds of change that are likelier where the first findings have a code."""
@@ -90,6 +92,7 @@ _SOURCES = (
     host_candidates,
     stream_candidates,
     number_candidates,
+    exchange_candidates,
 )
 
 

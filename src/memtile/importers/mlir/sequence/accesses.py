@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 import numpy as np
 
@@ -26,19 +27,19 @@ _TILE_OFFSETS = (1 << 20) - 1
 def write32(reader: Reader, form: Call) -> None:
     """``aiex.npu.write32(%address, %value) {column, row}``, with a buffer the address counts from it."""
     at, value = address(reader, form), form.number("value", 1)
-    reader.emit(form, lambda place: Write(at, value & _ALL, place=place))
+    reader.emit(form, partial(Write, at, value & _ALL))
 
 
 def mask_write32(reader: Reader, form: Call) -> None:
     """``aiex.npu.maskwrite32(%address, %value, %mask)``."""
     at, value, mask = address(reader, form), form.number("value", 1), form.number("mask", 2)
-    reader.emit(form, lambda place: MaskWrite(at, mask & _ALL, value & _ALL, place=place))
+    reader.emit(form, partial(MaskWrite, at, mask & _ALL, value & _ALL))
 
 
 def mask_poll(reader: Reader, form: Call) -> None:
     """``aiex.npu.maskpoll(%address, %value, %mask)``: wait until the register has the value in these bits."""
     at, value, mask = address(reader, form), form.number("value", 1), form.number("mask", 2)
-    reader.emit(form, lambda place: MaskPoll(at, mask & _ALL, value & _ALL, place=place))
+    reader.emit(form, partial(MaskPoll, at, mask & _ALL, value & _ALL))
 
 
 def block_write(reader: Reader, form: Call) -> None:
@@ -47,7 +48,7 @@ def block_write(reader: Reader, form: Call) -> None:
     if not isinstance(words, np.ndarray):
         raise form.error(f"{form.values[0]} is no constant array", "what memref.get_global gives")
     data = tuple(int(word) & _ALL for word in words.reshape(-1))
-    reader.emit(form, lambda place: BlockWrite(at, data, place=place))
+    reader.emit(form, partial(BlockWrite, at, data))
 
 
 def address(reader: Reader, form: Call) -> int:
@@ -81,7 +82,7 @@ def rtp_write(reader: Reader, form: Call) -> None:
     index, value = form.number("index", first), form.number("value", first + 1)
     assert tile.place is not None
     at = address_of(*tile.place, buffer + index * WORD_BYTES)
-    reader.emit(form, lambda place: Write(at, value & _ALL, place=place))
+    reader.emit(form, partial(Write, at, value & _ALL))
 
 
 def set_lock(reader: Reader, form: Call) -> None:
@@ -96,7 +97,7 @@ def set_lock(reader: Reader, form: Call) -> None:
         raise form.error(says, f"0..{kind.lock_value_max}", reason="mlir_lock", given=str(value))
     assert lock.place is not None
     at = address_of(*lock.place, kind.lock_value_base + lock.id * kind.lock_value_stride)
-    reader.emit(form, lambda place: Write(at, value, place=place))
+    reader.emit(form, partial(Write, at, value))
 
 
 def raw_bd(reader: Reader, form: Call) -> None:
@@ -128,7 +129,7 @@ def address_patch(reader: Reader, form: Call) -> None:
     """``aiex.npu.address_patch(%offset : i32) {addr, arg_idx}``."""
     offset = form.whole(form.values[0]) if form.values else form.integer("arg_plus", 0)
     said = (("address", form.integer("addr")), ("argument", form.integer("arg_idx")), ("offset", offset))
-    reader.emit(form, lambda place: Other(PATCH, b"", said, place=place))
+    reader.emit(form, partial(Other, PATCH, b"", said))
 
 
 def push_queue(reader: Reader, form: Call) -> None:

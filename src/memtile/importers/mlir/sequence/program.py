@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from memtile.arch.register_map import register_at
 from memtile.errors import InputFileError
@@ -89,8 +90,8 @@ def core_reset(reader: Reader, form: Call) -> None:
 
 
 def _pulse(reader: Reader, form: Call, address: int, mask: int) -> None:
-    reader.emit(form, lambda place: MaskWrite(address, mask, mask, place=place))
-    reader.emit(form, lambda place: MaskWrite(address, mask, 0, place=place))
+    reader.emit(form, partial(MaskWrite, address, mask, mask))
+    reader.emit(form, partial(MaskWrite, address, mask, 0))
 
 
 Scalars = Mapping[int, int]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -52,7 +53,7 @@ def create(reader: Reader, form: Call) -> None:
 def _create(reader: Reader, form: OperationForm, size: int) -> None:
     reader.scratchpad = size // WORD_BYTES
     said = (("usage", 0), ("bytes", size), ("offset", 0))
-    reader.emit(form, lambda place: Other(CREATE, b"", said, acts=False, place=place))
+    reader.emit(form, partial(Other, CREATE, b"", said, acts=False))
 
 
 def update(reader: Reader, form: Call) -> None:
@@ -83,7 +84,7 @@ def _update(reader: Reader, form: OperationForm, index: int, function: tuple[int
         ("address", at),
         ("word", word),
     )
-    reader.emit(form, lambda place: Other(UPDATE, b"", said, place=place))
+    reader.emit(form, partial(Other, UPDATE, b"", said))
 
 
 def synchronise(reader: Reader, form: OperationForm) -> None:
@@ -94,13 +95,13 @@ def synchronise(reader: Reader, form: OperationForm) -> None:
         offset, tile = buffer_at(reader, form, name)
         assert tile.place is not None
         at = address_of(*tile.place, offset)
-        reader.emit(form, lambda place, at=at: Write(at, 0, place=place))  # type: ignore[misc]
+        reader.emit(form, partial(Write, at, 0))
         _update(reader, form, index, (_INCREMENT, 0), at)
     for value in device.parameter_locks.values():
         lock = reader.made.locks[value]
         assert lock.place is not None
         at = address_of(*lock.place, lock.kind.lock_value_base + lock.id * lock.kind.lock_value_stride)
-        reader.emit(form, lambda place, at=at: Write(at, 1, place=place))  # type: ignore[misc]
+        reader.emit(form, partial(Write, at, 1))
 
 
 def word_of(reader: Reader, form: OperationForm, index: int) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -208,9 +208,14 @@ class Reader:
             says = "the sequence does not end"
             raise form.error(says, f"up to {_MOST_TURNS} turns of loops", reason="mlir_endless")
 
-    def emit(self, form: OperationForm, step: Callable[[str], Step]) -> None:
-        """Add a step that the firmware does, and that knows where it stands in the text."""
-        self.steps.append(replace(step(place_of(form)), firmware=True))
+    def emit(self, form: OperationForm, step: Callable[..., Step]) -> None:
+        """Add a step that the firmware does, and that knows where it stands in the text.
+
+        Args:
+            form: the operation.
+            step: makes it, of its place in the text and whether firmware does it.
+        """
+        self.steps.append(step(place=place_of(form), firmware=True))
 
     def load(self, form: OperationForm, name: str) -> None:
         """Let another device take the array; what is done from now on is done on it.

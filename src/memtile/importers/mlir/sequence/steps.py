@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from memtile.arch.register_map import register_at
 from memtile.arch.tiles import DIRECTIONS, WORD_BYTES
 from memtile.design.tile import Tile
@@ -38,7 +40,7 @@ def write_bd(reader: Reader, form: OperationForm, tile: Tile, number: int, words
         says = f"the {tile.title} has no BD {number}"
         raise form.error(says, f"0..{tile.kind.bds - 1}", reason="mlir_bds", given=str(number))
     at = address_of(*tile.place, tile.kind.bd_base + number * tile.kind.bd_stride)
-    reader.emit(form, lambda place: BlockWrite(at, tuple(words), place=place))
+    reader.emit(form, partial(BlockWrite, at, tuple(words)))
 
 
 def patch(reader: Reader, form: OperationForm, tile: Tile, number: int, argument: int, offset: int) -> None:
@@ -51,14 +53,14 @@ def patch(reader: Reader, form: OperationForm, tile: Tile, number: int, argument
         says = f"what it moves of argument {argument} begins {-offset} bytes before it"
         raise form.error(says, "offsets of 0 or more", reason="mlir_offset", given=str(offset))
     said = (("address", _register(tile, number)[0]), ("argument", argument), ("offset", offset))
-    reader.emit(form, lambda place: Other(PATCH, b"", said, place=place))
+    reader.emit(form, partial(Other, PATCH, b"", said))
 
 
 def set_address(reader: Reader, form: OperationForm, tile: Tile, number: int, address: int) -> None:
     """Give a BD the address of a buffer in the tile's own memory, as its DMA sees it (DEV-MLIR-4)."""
     at, low, mask = _register(tile, number)
     value = whole_words(form, address) << low & mask
-    reader.emit(form, lambda place: MaskWrite(at, mask, value, place=place))
+    reader.emit(form, partial(MaskWrite, at, mask, value))
 
 
 def _register(tile: Tile, number: int) -> tuple[int, int, int]:
@@ -99,7 +101,7 @@ def push(
     if token and controller is not None:
         _controller(reader, form, tile, direction * kind.channels + channel, controller)
     at = address_of(*tile.place, offset)
-    reader.emit(form, lambda place: Write(at, word, place=place))
+    reader.emit(form, partial(Write, at, word))
 
 
 def wait(
@@ -113,7 +115,7 @@ def wait(
     """Wait for a token of a channel of each tile of a rectangle."""
     said = {"column": place[0], "row": place[1], "direction": direction, "channel": channel}
     details = (*said.items(), ("columns", many[0]), ("rows", many[1]))
-    reader.emit(form, lambda where: Other(WAIT, b"", details, place=where))
+    reader.emit(form, partial(Other, WAIT, b"", details))
 
 
 def _controller(reader: Reader, form: OperationForm, tile: Tile, local: int, controller: int) -> None:
@@ -125,4 +127,4 @@ def _controller(reader: Reader, form: OperationForm, tile: Tile, local: int, con
     lowest = register.field("Controller_ID").lsb
     mask, value = ((1 << reader.habits.id_bits) - 1) << lowest, controller << lowest
     at = address_of(*tile.place, offset)
-    reader.emit(form, lambda place: MaskWrite(at, mask, value, place=place))
+    reader.emit(form, partial(MaskWrite, at, mask, value))

@@ -1,0 +1,197 @@
+"""Locks that a host sets again, and channels that it resets, while what it started may still need them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from memtile.arch.tiles import TILE_KINDS
+from memtile.explain.bd_findings import line_of
+from memtile.explain.findings import CODES, Finding, Severity, Side
+from memtile.explain.lock_waits import lock_text
+from memtile.explain.names import called
+from memtile.explain.results import Result, Status
+from memtile.jit.tables import plain
+from memtile.model.dma.bd_fields import KIND_NAMES
+from memtile.model.dma.channel_registers import QUEUE_TOKEN_LSB
+from memtile.model.state.causes import Phase
+from memtile.runs.operations import MaskPoll, MaskWrite, Operation, Other, Write, locate, words_written
+from memtile.runs.waits import WAIT, channel_at, pushed_channel, pushed_channels
+from memtile.sim.loop.engine import Engine
+
+_SET_AGAIN, _RESET, _TOKEN = "MT0132", "MT0133", "MT0112"
+_FOLLOW = ("MT0302", "MT0304")
+"""Codes of waits for a lock, or for words, that do not come."""
+_TOKENS = ("MT0112", "MT0313")
+"""Codes of waits for tokens that do not come."""
+_WRITES = (Write, MaskWrite)
+
+
+def host_write_findings(engine: Engine, steps: Sequence[Operation]) -> Iterator[Finding]:
+    """One finding for each lock that is set twice between two waits, and each channel whose reset ends work.
+
+    Args:
+        engine: the model, before the steps.
+        steps: of the host.
+    """
+    yield from _set_again(engine, steps)
+    yield from _resets(engine, steps)
+    yield from _other_channels(engine, steps)
+
+
+def with_host_writes(result: Result, by_host: Sequence[Finding]) -> Result:
+    """The result of a run with those of its host; where it is stuck they come first, and for others."""
+    if not by_host or result.status is not Status.STUCK:
+        return replace(result, findings=(*result.findings, *by_host))
+    about = [each.message.partition(" to " if each.code == _SET_AGAIN else " is ")[0] for each in by_host]
+    about = [each.removeprefix("The host sets ") for each in about]
+    told = {each.code for each in by_host}
+    rest = [each for each in result.findings if each.code not in _FOLLOW or not _names(each, about)]
+    rest = [each for each in rest if _TOKEN not in told or each.code not in _TOKENS]
+    return replace(result, findings=(*(replace(e, severity=Severity.ERROR) for e in by_host), *rest))
+
+
+def _names(finding: Finding, about: Sequence[str]) -> bool:
+    return any(each in finding.message for each in about)
+
+
+def _waits(step: Operation) -> bool:
+    """Whether a host waits in a step."""
+    return isinstance(step, MaskPoll) or (isinstance(step, Other) and step.name == WAIT)
+
+
+def _set_again(engine: Engine, steps: Sequence[Operation]) -> Iterator[Finding]:
+    """Settings that replace one of the same value, which nothing need have taken so far."""
+    since: dict[int, Write] = {}
+    told = set[int]()
+    for step in steps:
+        if _waits(step):
+            since.clear()
+        elif isinstance(step, Write) and (lock := _lock_at(engine, step.address)) >= 0:
+            before = since.get(lock)
+            if before is not None and before.value == step.value > 0 and lock not in told:
+                told.add(lock)
+                yield _again(engine, lock, before, step)
+            since[lock] = step
+
+
+def _again(engine: Engine, lock: int, before: Write, step: Write) -> Finding:
+    does = f"sets {lock_text(engine, lock)} to {step.value} again"
+    first = "" if before.place == step.place else f" in {line_of(before.place)}"
+    says = f"waits for nothing since it was set{first}: a value replaces the one before, and is not added"
+    message = f"The host {does} in {line_of(step.place)}, and {says}."
+    fix = f"Wait before {line_of(step.place)} for the end of what the first one lets begin."
+    side = Side("the host", does, step.place)
+    return Finding(_SET_AGAIN, CODES[_SET_AGAIN].severity, message, (side,), fix=fix)
+
+
+def _resets(engine: Engine, steps: Sequence[Operation]) -> Iterator[Finding]:
+    """Resets of channels that have work, get none afterwards, and of which the host then still waits."""
+    channels = engine.channels
+    busy = {ch for ch in range(len(channels.phase)) if channels.queue_count[ch] or _runs(engine, ch)}
+    pushed = set[int]()  # since the last wait
+    open_: dict[int, tuple[Operation, bool]] = {}
+    for step in steps:
+        if _waits(step):
+            pushed.clear()
+            open_ = {ch: (reset, True) for ch, (reset, _) in open_.items()}
+            continue
+        given = set(pushed_channels(engine, step))
+        pushed |= given
+        busy |= given
+        for ch in given & open_.keys():
+            del open_[ch]
+        ch = _channel_reset(engine, step)
+        if ch in busy and pushed:
+            open_.setdefault(ch, (step, False))
+    for ch, (step, waits) in open_.items():
+        if waits:
+            yield _lost_work(engine, ch, step)
+
+
+def _lost_work(engine: Engine, ch: int, step: Operation) -> Finding:
+    name, line = called(engine, ch), line_of(step.place)
+    does = "is reset by the host while it has work, and is given no task afterwards"
+    message = f"{name} {does} ({line}): what it still had to move never moves."
+    fix = f"Reset it after the wait for what it moves, push its task again after {line}, or leave {line} out."
+    return Finding(_RESET, CODES[_RESET].severity, message, (Side(name, does, step.place),), fix=fix)
+
+
+def _other_channels(engine: Engine, steps: Sequence[Operation]) -> Iterator[Finding]:
+    """Waits for a channel that lacks a token, right after a task of another one, whose token nobody takes."""
+    sent, taken = Counter[int](), Counter[int]()
+    after: dict[
+        int, list[tuple[Other, int]]
+    ] = {}  # by channel its waits, and the channel pushed right before
+    lacks: dict[int, Operation] = {}
+    last = -1
+    for step in steps:
+        if isinstance(step, Other) and step.name == WAIT:
+            ch = _awaited(engine, step)
+            taken[ch] += 1
+            after.setdefault(ch, []).append((step, last))
+            if ch >= 0 and taken[ch] > sent[ch]:
+                lacks.setdefault(ch, step)
+            last = -1
+        for address, value, _ in words_written(step):
+            for ch in pushed_channel(engine, address):
+                last = ch
+                sent[ch] += value >> QUEUE_TOKEN_LSB & 1
+    for ch, lacking in lacks.items():
+        for step, pushed in after[ch]:
+            if pushed not in (-1, ch) and sent[pushed] > taken[pushed]:
+                yield _wrong_channel(engine, ch, pushed, step, lacking)
+                break
+
+
+def _wrong_channel(engine: Engine, ch: int, pushed: int, step: Other, lacking: Operation) -> Finding:
+    names, line = [called(engine, each) for each in (ch, pushed)], line_of(step.place)
+    does = f"waits for a token of {names[0]} right after it starts a task of {names[1]}"
+    then = "" if step is lacking else f"; {line_of(lacking.place)} waits for one more than {names[0]} sends"
+    message = f"The host {does} ({line}), for whose token nothing waits{then}."
+    side = Side("the host", does, step.place)
+    fix = f"Let {line} wait for {names[1]}."
+    return Finding(_TOKEN, CODES[_TOKEN].severity, message, (side,), fix=fix)
+
+
+def _awaited(engine: Engine, step: Other) -> int:
+    """The channel for whose token a host waits; -1 = several, or none of the model."""
+    said = dict(step.details)
+    if (said.get("columns"), said.get("rows")) != (1, 1):
+        return -1
+    return channel_at(engine, said["column"], said["row"], said["direction"], said["channel"])
+
+
+def _runs(engine: Engine, ch: int) -> bool:
+    return bool(engine.channels.phase[ch] != Phase.IDLE or engine.channels.task_bd[ch] >= 0)
+
+
+def _lock_at(engine: Engine, address: int) -> int:
+    """The lock, among all of the model, whose value is at an address; -1 = none."""
+    column, row, offset = locate(address)
+    tiles = plain(engine.spec.tiles)
+    there = ((tiles.column == column) & (tiles.row == row)).nonzero()[0]
+    if not len(there):
+        return -1
+    kind = TILE_KINDS[KIND_NAMES[tiles.kind[there[0]]]]
+    number, rest = divmod(offset - kind.lock_value_base, kind.lock_value_stride)
+    return int(tiles.lock_base[there[0]]) + number if not rest and 0 <= number < kind.locks else -1
+
+
+def _channel_reset(engine: Engine, step: Operation) -> int:
+    """The channel whose reset a step turns on; -1 = none."""
+    if not isinstance(step, _WRITES):
+        return -1
+    column, row, offset = locate(step.address)
+    tiles = plain(engine.spec.tiles)
+    there = ((tiles.column == column) & (tiles.row == row)).nonzero()[0]
+    if not len(there):
+        return -1
+    number = int(tiles.kind[there[0]])
+    kind, mask = TILE_KINDS[KIND_NAMES[number]], int(plain(engine.spec.kinds).reset_mask[number])
+    value = step.value & (step.mask if isinstance(step, MaskWrite) else -1)
+    local, rest = divmod(offset - kind.control_base, kind.channel_stride)
+    if rest or not 0 <= local < 2 * kind.channels or not value & mask:
+        return -1
+    return channel_at(engine, column, row, *divmod(local, kind.channels))

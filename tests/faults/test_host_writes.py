@@ -1,0 +1,147 @@
+"""Are locks that a host sets too soon, channels that it resets, and waits for what it never sets named?"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from memtile import Array, Status
+from memtile.check.check import check, check_design
+from memtile.check.checked_program import of_mlir
+from memtile.explain.findings import Finding
+from support.mlir.mlir_designs import FLOWS, WAIT, copied, device, host, loaded
+
+BUFFER = '%b0 = aie.buffer(%c) {sym_name = "b0"} : memref<64xi32>\n'
+LOCK = '%go = aie.lock(%c, 0) {init = 0 : i32, sym_name = "go"}\n'
+RING = """
+  aie.flow(%c, DMA : 0, %s, DMA : 0)
+  aie.mem(%c) {
+    %0 = aie.dma_start(MM2S, 0, ^send, ^end)
+  ^send:
+    aie.use_lock(%go, AcquireGreaterEqual, 1)
+    aie.dma_bd(%b0 : memref<64xi32>, 0, 64)
+    aie.next_bd ^send
+  ^end:
+    aie.end
+  }
+"""
+SET = "aiex.set_lock(%go, 1)"
+RESET = "aiex.dma_channel_reset(%c, MM2S, 0)"
+AGAIN = """
+%k = arith.constant 0 : i32
+aiex.npu.push_queue (0, 2, MM2S:0) bd_id %k repeat %k {issue_token = false} : i32, i32
+"""
+TAKE = copied("out", "a", 0).replace("{id", "{issue_token = true, id")
+LATER = TAKE.replace("id = 0", "id = 1")
+
+
+def of_both(*steps: str) -> tuple[list[tuple[str, str]], Status]:
+    """Codes and severities of a check and of a run, and how that ends."""
+    text = device(BUFFER, LOCK, FLOWS, RING, host(*steps))
+    done = loaded(text).run(max_cycles=20_000).result
+    return [
+        (each.code, each.severity.value)
+        for each in (*check("d", lambda: of_mlir(loaded(text))).findings, *done.findings)
+    ], done.status
+
+
+@pytest.mark.parametrize(
+    ("steps", "codes", "status"),
+    [
+        ((TAKE, SET, WAIT, LATER, SET, WAIT), [], Status.FINISHED),
+        ((TAKE, LATER, SET, "aiex.set_lock(%go, 0)", SET, WAIT), [], Status.FINISHED),
+        ((TAKE, RESET, WAIT), [("MT0133", "warning"), ("MT0133", "error")], Status.STUCK),
+        ((TAKE, RESET, AGAIN, SET, WAIT), [], Status.FINISHED),
+        ((TAKE, SET, WAIT, RESET), [], Status.FINISHED),
+    ],
+)
+def test_a_reset_of_a_channel_in_use(
+    steps: tuple[str, ...], codes: list[tuple[str, str]], status: Status
+) -> None:
+    found, ended = of_both(*steps)
+    assert ([each for each in found if each[0] in ("MT0132", "MT0133", "MT0304")], ended) == (codes, status)
+
+
+def test_a_lock_that_is_set_again_with_no_wait_between_them() -> None:
+    found = check("d", lambda: of_mlir(loaded(device(BUFFER, LOCK, FLOWS, RING, host(TAKE, SET, SET, WAIT)))))
+    (finding,) = (each for each in found.findings if each.code == "MT0132")
+    assert "lock 0 'go' of tile (0, 2) to 1 again in line" in finding.message
+
+
+FLOW_IN = "aie.flow(%s, DMA : 0, %m, DMA : 0)"
+SEND = copied("in", "b", 2).replace("{id", "{issue_token = true, id")
+
+
+@pytest.mark.parametrize(("other", "codes"), [("in", []), ("out", ["MT0112", "MT0112"])])
+def test_a_wait_right_after_the_task_of_another_channel(other: str, codes: list[str]) -> None:
+    rest = """
+      aie.memtile_dma(%m) {
+        %0 = aie.dma_start(S2MM, 0, ^take, ^end)
+      ^take:
+        aie.dma_bd(%b1 : memref<64xi32>, 0, 64)
+        aie.next_bd ^end
+      ^end:
+        aie.end
+      }
+    """
+    buffer = '%b1 = aie.buffer(%m) {sym_name = "b1"} : memref<64xi32>'
+    steps = (TAKE, SET, SEND, WAIT.replace("out", other), WAIT)
+    text = device(BUFFER, buffer, LOCK, FLOWS, FLOW_IN, RING, rest, host(*steps))
+    found = (
+        check("d", lambda: of_mlir(loaded(text))).findings,
+        loaded(text).run(max_cycles=20_000).result.findings,
+    )
+    assert [each.code for some in found for each in some] == codes
+    assert all(
+        "right after it starts a task of interface(0,0) MM2S 0 'in'" in first(each) for each in found if each
+    )
+
+
+def neighbours(*, own: bool) -> Array:
+    """A ring of the east memory tile that reads what the west one writes, under its own lock or theirs."""
+    array = Array("npu1", columns=2)
+    west, east = map(array.memory_tile, (0, 1))
+    door, there = map(array.interface_tile, (0, 1))
+    array.connect(door.mm2s[0], west.s2mm[0])
+    array.connect(east.mm2s[0], there.s2mm[0])
+    box, free, full, mine = (
+        west.buffer("box", 16),
+        west.lock(1, "free"),
+        west.lock(0, "full"),
+        east.lock(1, "mine"),
+    )
+    west.s2mm[0].start(west.write(box).guarded(free.acquire(), full.release()), loop=True)
+    take, give = (
+        (mine.acquire(), mine.release()) if own else (east.seen(full).acquire(), east.seen(free).release())
+    )
+    east.mm2s[0].start(east.read(box).guarded(take, give), loop=True)
+    data = array.external("x", np.ones(32, np.int32))
+    door.mm2s[0].start(door.read(data))
+    there.s2mm[0].start(there.write(array.external("y", np.zeros(32, np.int32))))
+    return array
+
+
+def first(found: tuple[Finding, ...]) -> str:
+    return str(found[0]) if found else ""
+
+
+def test_a_ring_under_a_lock_of_its_own_is_named_before_who_gets_its_words() -> None:
+    assert not check_design(lambda: neighbours(own=False)).findings
+    assert not neighbours(own=False).run(check=True).findings
+    checked, ran = (
+        first(check_design(lambda: neighbours(own=True)).findings),
+        neighbours(own=True).run().findings,
+    )
+    assert (
+        "Let memory(1,1) MM2S 0 (BD 0) acquire lock 1 'full' of tile (0, 1), and release lock 0 'free'"
+        in checked
+    )
+    assert ran[0].message.startswith(
+        "memory(1,1) MM2S 0 ('box') sends on without an end to interface(1,0) S2MM 0"
+    )
+
+
+def test_a_core_that_waits_for_exactly_a_value_waits_for_the_host() -> None:
+    core = "aie.core(%c) { aie.use_lock(%go, Acquire, 1)\n aie.end }"
+    done = loaded(device(LOCK, core, host())).run(max_cycles=2_000)
+    assert "Let the host set it to 1" in first(done.result.findings)
