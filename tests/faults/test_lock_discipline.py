@@ -10,6 +10,7 @@ import pytest
 
 from memtile.check.check import check
 from memtile.check.checked_program import of_mlir
+from memtile.explain.deadlock.find import Hang
 from memtile.explain.findings import Finding, Severity
 from memtile.importers.design import load, load_still
 from memtile.importers.mlir.token_packets import Text
@@ -115,6 +116,16 @@ def test_units_that_are_more_than_those_of_the_partner(tmp_path: Path, old: str,
         assert f": {says} is " in finding.message
         assert "d by 2, more than " in finding.message
         assert finding.fix == fix
+
+
+def test_a_count_of_which_no_run_says_who_waits_is_a_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = "        aie.use_lock(%xfull, AcquireGreaterEqual, 1)"
+    monkeypatch.setattr("memtile.check.check.hangs", lambda _: (Hang(), "what it does hangs on data", None))
+    once = changed("%turns = arith.constant 4", "%turns = arith.constant 1")
+    (found,) = of_check(tmp_path, changed(old, old.replace("1)", "2)"), of=once))
+    assert (found.severity, found.fix) == (Severity.WARNING, f"Let {CORE} acquire 1 there.")
 
 
 @pytest.mark.parametrize(

@@ -223,6 +223,15 @@ def test_a_lock_that_only_control_packets_can_release_names_their_sender(tmp_pat
     assert finding.sides[0].who == PACKETS
 
 
+def test_answers_to_control_packets_without_a_task_are_named_instead(tmp_path: Path) -> None:
+    flow = "aie.packet_flow(9) { aie.packet_source<%c, TileControl : 0> aie.packet_dest<%s, DMA : 1> }"
+    at = "    aie.runtime_sequence"
+    (finding,) = of_run(tmp_path, changed(CONTROL, at, f"    {flow}\n{at}"))
+    assert finding.code == "MT0312"
+    assert finding.sides[0].who.startswith("interface(0,0) S2MM 1")
+    assert " gets the answers of the control port of tile (0, 2) and never had a task; " in finding.message
+
+
 def test_a_lost_control_packet_is_named_and_no_core_that_waits_for_it(tmp_path: Path) -> None:
     text = changed(CONTROL, "pkt_id = 3", "pkt_id = 4")
     (message,) = errors(of_run(tmp_path, text))

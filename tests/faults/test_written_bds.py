@@ -110,3 +110,17 @@ ENDS = device(
 
 def test_a_core_that_could_do_more_is_not_blamed_beside_a_wait_that_is_missing() -> None:
     assert {each.code for each in run(ENDS) if each.severity is Severity.ERROR} == {"MT0318"}
+
+
+def test_a_part_of_an_array_that_ends_within_a_bd_of_the_other_end_is_named_before_a_run() -> None:
+    """What a core does hangs on data, so that no abstract run says what becomes of the words."""
+    half = ENDS.replace("[1, 1, 1, 64][0, 0, 0, 1]) {issue", "[1, 1, 1, 32][0, 0, 0, 1]) {issue")
+    unknown = half.replace("%n = arith.constant 2 : index", "%n = memref.load %q0[%i] : memref<1xindex>")
+    design = unknown.replace("%core =", "%q0 = aie.buffer(%c) : memref<1xindex>\n%core =")
+    (found,) = (each for each in checked(design) if each.code == "MT0323")
+    assert found.message == (
+        "interface(0,0) S2MM 0 'of_out' takes 32 of the 64 elements of argument 1, and compute(0,2) MM2S 0 "
+        "'of_out' sends 64 words with each BD."
+    )
+    assert found.fix == "Receive all 64 elements."
+    assert not [each for each in checked(design.replace("1, 32]", "1, 64]")) if each.code == "MT0323"]

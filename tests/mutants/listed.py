@@ -50,6 +50,27 @@ ALIKE = "tests/faults/test_alike_cores.py"
 MOVES = "tests/faults/test_odd_moves.py"
 MUTANTS = (
     Mutant(
+        "a part of an array that is whole BDs of the other end is too short",
+        "check/left_words.py",
+        "if not words % length:",
+        "if words % length:",
+        "tests/faults/test_written_bds.py::test_a_part_of_an_array_that_ends_within_a_bd_of_the_other_end_is_named_before_a_run",
+    ),
+    Mutant(
+        "what a lock has wrong is not said of a design that no run decides",
+        "check/check.py",
+        "near += () if hang.findings else tuple(unfit.values())",
+        "near += () if not hang.findings else tuple(unfit.values())",
+        "tests/faults/test_lock_discipline.py::test_a_count_of_which_no_run_says_who_waits_is_a_warning",
+    ),
+    Mutant(
+        "answers to control packets without a task are not followed",
+        "explain/switch_ways.py",
+        "if ch >= 0 and c.phase[ch] == Phase.IDLE and not c.bds_done[ch]), -1)",
+        "if ch >= 0 and c.phase[ch] == Phase.IDLE and c.bds_done[ch]), -1)",
+        "tests/faults/test_stream_culprits.py::test_answers_to_control_packets_without_a_task_are_named_instead",
+    ),
+    Mutant(
         "a text without a host sequence blames its cores for a lock of its host",
         "importers/external_runs.py",
         "    if finding.code not in _OF_ONE_LOCK or",

@@ -11,6 +11,7 @@ from memtile.check.check_result import CheckResult
 from memtile.check.checked_program import Subject, of_design, twin
 from memtile.check.descriptor_rules import descriptor_findings, row_findings
 from memtile.check.host_rules import await_findings, bench_findings, token_findings
+from memtile.check.left_words import part_findings
 from memtile.check.lock_rules import wait_findings
 from memtile.check.overflow import may_overflow, overflow_findings
 from memtile.check.play import hangs
@@ -23,7 +24,7 @@ from memtile.errors import MemtileError
 from memtile.explain.depths import Hang, depth_findings, doubtful_depths
 from memtile.explain.finding_places import file_place, in_order
 from memtile.explain.findings import CONNECTIONS, OF_WAITS, Finding, Severity, Side
-from memtile.explain.imbalance import Imbalance, with_imbalances
+from memtile.explain.imbalance import UNFIT, Imbalance, with_imbalances
 from memtile.explain.lock_waits import lock_text
 from memtile.explain.lost_results import lost_findings
 from memtile.explain.oddities import INSTEAD_OF_WAITS, comes_of_chains, instead_of_waits
@@ -107,6 +108,7 @@ def check(name: str, make: Callable[[], Subject]) -> CheckResult:
         found = [*instead_of_waits(odd, [each for each in found if each not in odd])]
     if hurried is not None and not any(each.severity is Severity.ERROR for each in found):
         found += overflow_findings(hurried)
+    found += part_findings(subject, found)
     found += subject.conditions()
     return CheckResult(name, in_order(found), len(subject.log.tasks), tuple(subject.notes), proved)
 
@@ -149,6 +151,8 @@ def _with_hangs(
     if undecided and not any(each.severity is Severity.ERROR for each in (*raised, *beyond)):
         subject.notes.append(f"undecided whether every run finishes: {undecided}")
     near = () if hang.findings or undecided else _needed_depths(subject.engine, make)
+    unfit = {each.finding.message: _softer(each.finding) for each in facts if each.finding.code == UNFIT}
+    near += () if hang.findings else tuple(unfit.values())
     if proved is not None and near:
         proved = proved.doubted(*(f"finding {finding.code}" for finding in near))
     return [*raised, *beyond, *near], proved

@@ -6,6 +6,7 @@ Circuits that registers ask for and the stream switch does not have.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from memtile.arch.switch_registers import CIRCUIT_CONFIGURATION, SLOT
 from memtile.explain.names import port_name
 from memtile.jit.tables import plain
 from memtile.model.dma.bd_fields import KIND_NAMES
+from memtile.model.state.causes import Phase
 from memtile.model.streams.switch_config import CIRCUIT, PACKET
 from memtile.sim.loop.engine import Engine
 
@@ -123,3 +125,12 @@ def barred_text(engine: Engine, port: int) -> str:
         f"{port_name(engine, port)}: its register names {named}; the switch has no such circuit, nothing "
         f"passes. Slaves that reach it are {', '.join(reached)}"
     )
+
+
+def answered_without_task(engine: Engine, tile: int) -> int:
+    """The channel that gets what the control port of a tile answers and never had a task; -1 = none."""
+    c, switch = engine.channels, plain(engine.state.switch)
+    port = int(plain(engine.state.controls).slave_port[tile])
+    ends = reached([port], partial(configured_ways, engine)) if port >= 0 else ()
+    there = (int(switch.channel[at]) for at in ends if switch.is_master[at])
+    return next((ch for ch in there if ch >= 0 and c.phase[ch] == Phase.IDLE and not c.bds_done[ch]), -1)

@@ -18,9 +18,8 @@ from memtile.explain.deadlock.packet_ids import PacketIds
 from memtile.explain.deadlock.planned_words import PlannedWords
 from memtile.explain.deadlock.sentences import Sentences, receives
 from memtile.explain.deadlock.switch_waits import Party
-from memtile.explain.deadlock.wrong_locks import wrong_release
+from memtile.explain.deadlock.wrong_locks import START_THERE, control_senders, unanswered, wrong_release
 from memtile.explain.findings import Finding, Severity, Side
-from memtile.explain.lock_waits import owner
 from memtile.explain.names import called, is_logic, port_name
 from memtile.explain.stream_waits import stuck_text
 from memtile.explain.switch_ways import barred_text, packet_ways, reached, slots
@@ -144,7 +143,10 @@ class ChainEnd:
         if self.waits.of_registers and self.waits.engine.channels.queue_count.any():
             says += ", and no task that runs releases it; what waits in queues, the registers do not say"
             return self._made("MT0302", says, fix)
-        senders = self._control_senders()
+        senders = control_senders(self.party, self.waits)
+        idle = unanswered(self.party, self.waits, self.words) if senders else None
+        if idle is not None:
+            return self._made("MT0312", f"{idle.who} {idle.does}; {says}", START_THERE, (idle,))
         if senders:
             names = " and ".join(called(self.waits.engine, ch) for ch in senders)
             verb = "has" if len(senders) == 1 else "have"
@@ -154,12 +156,6 @@ class ChainEnd:
             guess = self._made("MT0302", f"{says}; {sent}", fix, sides)
             return replace(guess, severity=Severity.WARNING)  # what they wrote is not known
         return self._made("MT0302", f"{says}, and nobody releases it", fix)
-
-    def _control_senders(self) -> list[int]:
-        """The channels that have sent control packets to the tile of a lock; model indices."""
-        engine = self.waits.engine
-        done = engine.channels.bds_done
-        return [ch for ch in self.waits.control.senders(owner(engine, self.party.number)[0]) if done[ch]]
 
     def _ended_core(self) -> Party | None:
         """A core that reaches the lock and has ended, if there is one: one that took other locks first."""

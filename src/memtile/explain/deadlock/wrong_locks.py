@@ -1,4 +1,4 @@
-"""Releases that go to a lock nobody waits for, while another one gets none."""
+"""Releases that go to a lock nobody waits for, while another one gets none, and packets that write locks."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from memtile.explain.deadlock.build import EngineWaits
 from memtile.explain.deadlock.graph import PartyKind
 from memtile.explain.deadlock.sentences import Sentences
 from memtile.explain.deadlock.switch_waits import Party
-from memtile.explain.findings import Finding, Severity
+from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.lock_waits import Swap, owner, swaps
+from memtile.explain.switch_ways import answered_without_task
+from memtile.sim.kernels.kernel_core import place
 
 
 def wrong_release(lock: Party, waiting: Party, waits: EngineWaits, words: Sentences) -> Finding | None:
@@ -143,3 +145,24 @@ def _takers(lock: int, waits: EngineWaits) -> set[Party]:
         if lock in running.taken or lock == running.asked:
             found.add(Party(PartyKind.CORE, core))
     return found
+
+
+START_THERE = "Start the task for them there, or let their flow end elsewhere."
+
+
+def control_senders(lock: Party, waits: EngineWaits) -> list[int]:
+    """The channels that have sent control packets to the tile of a lock; model indices."""
+    tile, done = owner(waits.engine, lock.number)[0], waits.engine.channels.bds_done
+    return [ch for ch in waits.control.senders(tile) if done[ch]]
+
+
+def unanswered(lock: Party, waits: EngineWaits, words: Sentences) -> Side | None:
+    """The channel without a task to which the answers to control packets for the tile of a lock go."""
+    tile = owner(waits.engine, lock.number)[0]
+    idle = answered_without_task(waits.engine, tile)
+    if idle < 0:
+        return None
+    does = (
+        f"gets the answers of the control port of tile {place(waits.engine.spec, tile)} and never had a task"
+    )
+    return words.side(Party(PartyKind.CHANNEL, idle), does)
