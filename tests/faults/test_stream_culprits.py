@@ -249,7 +249,8 @@ def test_a_control_packet_that_was_not_sent_yet_keeps_a_core_out_of_it(tmp_path:
 
 def test_a_channel_that_is_sent_nothing_and_that_nothing_waits_for_comes_last(tmp_path: Path) -> None:
     findings = of_run(tmp_path, changed(CONTROL, WAIT, SPARE + WAIT))
-    assert [each.severity for each in findings] == [Severity.ERROR, Severity.WARNING]
+    assert [each.code for each in findings] == ["MT0302", "MT0312"]
+    assert {each.severity for each in findings} == {Severity.WARNING}  # what the packets wrote is not known
     assert findings[-1].message.startswith("interface(0,0) S2MM 1 'spare' waits for words")
 
 

@@ -202,7 +202,7 @@ def _awaited_first(findings: Sequence[Finding], late: Sequence[Finding]) -> list
     """The findings; those that a design may have that is right are warnings behind others."""
     rest = [each for each in findings if each not in late]
     last = [each for each in findings if each in late]
-    is_other = any(each.severity is Severity.ERROR for each in rest)
+    is_other = any(each.severity is not Severity.NOTE for each in rest)
     return [*rest, *(replace(each, severity=Severity.WARNING) if is_other else each for each in last)]
 
 
