@@ -5080,7 +5080,7 @@ MUTANTS = (
     Mutant(
         "a jump does not know where bursts begin",
         "sim/skip/external_reads.py",
-        "if shift % burst_words(st, ch) != 0:",
+        "if st.spec.timing.external_burst_overhead[0] > 0 and shift % burst_words(st, ch) != 0:",
         "if shift < 0:",
         "tests/timing/test_forward_flows.py::test_bursts_begin_where_they_began[8-0]",
     ),
@@ -10453,8 +10453,8 @@ MUTANTS = (
     Mutant(
         "finish-on-TLAST ends no descriptor early for a host",
         "sim/doors/polling.py",
-        " or c.control[ch] & FOT_MASK",
-        "",
+        "(FOT_MASK | OUT_OF_ORDER_MASK)",
+        "OUT_OF_ORDER_MASK",
         "tests/timing/test_host_looks.py::test_a_packet_may_end_a_descriptor_early",
     ),
     Mutant(
@@ -10467,8 +10467,8 @@ MUTANTS = (
     Mutant(
         "a descriptor takes a cycle for each word of a beat for a host",
         "sim/doors/polling.py",
-        " // int(plain(engine.state.walks).stream_words[ch])",
-        "",
+        ", int(walks.stream_words[ch])",
+        ", 1",
         "tests/timing/test_host_looks.py::test_what_is_left_of_a_descriptor",
     ),
     Mutant(
