@@ -5164,10 +5164,18 @@ MUTANTS = (
         "::test_tokens_that_come_ahead_of_the_last_words_do_not_come_before_these_are_read",
     ),
     Mutant(
+        "words that came in a period that ends early and wait for a lock are those of another time",
+        "sim/skip/compiled_replay.py",
+        "words = max(sent - work.channels.behind[ch], 0)",
+        "pass",
+        "tests/timing/test_forward_flows.py::test_a_short_run_ends_as_one_that_steps"
+        "[a kernel that ends while words wait for the lock of their descriptor]",
+    ),
+    Mutant(
         "the second words of beats stay in the ports of switches over a jump",
         "sim/skip/switch_flows.py",
-        "entry = pair_of(entry, int(work.flow[at + 1]))",
-        "pass",
+        "= pair_of(work.flow[at], switch.words[port, slot])",
+        "= work.flow[at]",
         "tests/timing/test_forward_flows.py"
         "::test_a_short_run_ends_as_one_that_steps[beats of which the last one of a BD has one word]",
     ),

@@ -55,6 +55,25 @@ ENDS: dict[str, Design] = {
     "a kernel of one buffer": design(buffers=1, waits=(300,)),
     "beats of two words": design(waits=(), wide=True),
     "beats of which the last one of a BD has one word": design(waits=(), wide=True, words=17),
+    "a kernel that ends while words wait for the lock of their descriptor": design(
+        timing=replace(
+            QUICK,
+            ingress_words=3,
+            task_start=5,
+            external_latency=100,
+            external_egress_words=128,
+            external_write_latency=100,
+            external_burst_overhead=3,
+        ),
+        words=19,
+        buffers=1,
+        sent=(Dim(4, 4), Dim(1, 0)),
+        length=57,
+        runs=200,
+        waits=(35,),
+        rounds=40,
+        wide=True,
+    ),
     "beats of words from two accesses": design(wide=True, words=24, sent=(Dim(3, 8), Dim(1, 0)), moody=97),
 }
 
@@ -65,6 +84,7 @@ SHORT = (
     "the end of external memory",
     "a kernel that waits longer often",
     "beats of which the last one of a BD has one word",
+    "a kernel that ends while words wait for the lock of their descriptor",
 )
 
 
