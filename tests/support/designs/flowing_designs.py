@@ -46,6 +46,7 @@ TIMINGS = (
     Timing(port_pause=1, ingress_latency=2, wire_start=1),
     Timing(port_pause=1, core_lock_wait=4, s2mm_lock_wait=5, mm2s_lock_wait=6),
     Timing(ingress_ahead=0, ingress_words=6),
+    Timing(external_burst_overhead=0, external_latency=37, external_egress_words=24),
 )
 QUICK = Timing(external_latency=20, external_write_latency=10, external_egress_words=16)
 FULL, EMPTY = 0, 1  # locks of the compute tile's input; 2 and 3 are those of its output

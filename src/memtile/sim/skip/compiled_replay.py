@@ -163,7 +163,11 @@ def put_back(st: State, work: Arrays, number: int) -> None:
     for n in range(work.search.moving_count[0]):
         ch = work.moving[n]
         note_latest(st, work, ch, end)
-        close_channel(st, work, ch, work.channels.cursor[ch] - work.channels.began[ch])
+        words, sender = work.channels.cursor[ch] - work.channels.began[ch], work.channels.producer[ch]
+        if sender != NOBODY:  # all that was sent and came to it, also what waits for its lock
+            sent = work.channels.cursor[sender] - work.channels.began[sender]
+            words = max(sent - work.channels.behind[ch], 0)
+        close_channel(st, work, ch, words)
     for n in range(work.search.port_count[0]):
         port = work.passed[n]
         sender = work.ways.producer[port] - 1

@@ -90,9 +90,9 @@ def repeat(st: State, kept: Ints, at: int, ch: int, period: int, shift: int) -> 
 
 @jit
 def under_way(st: State, ch: int, shift: int, times: int) -> int:
-    """Guards of accesses that are not in the log yet, and of the bursts that all of them are part of."""
+    """Guards of accesses that are not in the log yet, and of the bursts of all, where bursts cost time."""
     x, g, row = st.externals, st.granules, st.channels.external[ch]
-    if shift % burst_words(st, ch) != 0:
+    if st.spec.timing.external_burst_overhead[0] > 0 and shift % burst_words(st, ch) != 0:
         return 0
     for n in range(x.held[row]):
         slot = (x.head[row] + n) % EXTERNAL_SLOTS

@@ -148,10 +148,11 @@ def fill_port(st: State, work: Arrays, port: int, words: int) -> None:
             return
         slot = (tail - n) & switch.wrap[port]
         at -= words_in(switch.last[port, slot])
-        entry = int(work.flow[at])
         if words_in(switch.last[port, slot]) > 1:
-            entry = pair_of(entry, int(work.flow[at + 1]))
-        switch.words[port, slot] = entry
+            switch.words[port, slot] = work.flow[at + 1]  # 64 bits from here on
+            switch.words[port, slot] = pair_of(work.flow[at], switch.words[port, slot])
+        else:
+            switch.words[port, slot] = work.flow[at]
 
 
 @jit
