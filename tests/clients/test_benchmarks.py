@@ -14,7 +14,7 @@ import pytest
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 ROWS = (
     "stream12, stream12_timing, lane1, allconflict12, halo1200, gemm1, gemm4, columns8, idle38x11, "
-    "sweep_threads, door, start, compile"
+    "idle_time, sweep_threads, door, start, long_text, compile"
 )
 BOTH_WAYS = ("stream12", "halo1200", "columns8")
 MEASURED = (*BOTH_WAYS, "door", "compile")

@@ -117,6 +117,7 @@ _PLACES = {
         model/roster.py book_rest writes spent
         model/roster.py note_rest compares
         sim/loop/clock.py account writes spent
+        sim/loop/clock.py skip writes clock.idle
     """,
     "limit": """
         sim/loop/clock.py advance_with_pipes compares
