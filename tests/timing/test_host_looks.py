@@ -68,12 +68,21 @@ def test_looks_for_room_are_left_out_while_no_task_can_end(number: int) -> None:
     assert len(seen) < len(every) // 3
 
 
-def test_who_waits_for_descriptors_beside_others_makes_all_looks() -> None:
-    """The others may have some, and give them back when they look."""
+def test_descriptors_of_a_channel_that_comes_to_rest_are_free() -> None:
+    """Also those of tasks of a host that has ended."""
     words = (600, 1500, 600, 1500)
     others = tuple(Step("through", 2 * (n == 0), each, 1) for n, each in enumerate(words))
     seen, every = both(Hosted(20, 100, 2, "", 0, (others, (Step("many", 2, 3000, 2), ALL)), ()))
     assert 8 < len(seen) < len(every)
+
+
+def test_who_waits_for_descriptors_beside_others_makes_all_looks() -> None:
+    """The others may have some, and give them back when they look."""
+    others = (Step("through", n, words, 1) for n, words in ((2, 600), (1, 200), (3, 200)))
+    first, *rest = others
+    two = (first, Step("wait", 2, 0, 1), *rest), (Step("many", 1, 3000, 2), ALL)
+    seen, every = both(Hosted(20, 100, 2, "", 0, two, ()))
+    assert len(seen) < len(every)
 
 
 def test_looks_are_left_out_up_to_the_last_descriptor_of_the_last_run() -> None:

@@ -273,16 +273,19 @@ class HostSequence:
     def _without_room(self, engine: Engine, channel: Channel, *, alone: bool) -> int:
         """Cycles in which a channel has no room for a task for sure.
 
-        Places in its queue come with the end of a task of the channel, BDs with one of the tile. What has
-        ended before gives its BDs back in the next look, before anybody asks for some.
+        Places in its queue come with the end of a task of the channel. BDs come with the end of an own task
+        on the tile, and when any channel of the tile has come to rest. What has ended before gives its BDs
+        back in the next look, before anybody asks for some.
         """
-        if engine.checks.watch is not None:
+        if engine.checks.watch is not None or not (channel.full or alone):
             return 0
         if channel.full:
             return cycles_left(engine, {channel.index: 1})
-        of_tile = [task for task in self.owing if task.channel.tile is channel.tile and not task.done]
-        first = (cycles_left(engine, {each.channel.index: _to_end(each)}) for each in of_tile)
-        return min(first, default=0) if alone else 0
+        tile = channel.tile
+        ends = [(task.channel, _to_end(task)) for task in self.owing if not task.done]
+        ends += [(each, each.tasks_open) for each in (*tile.s2mm, *tile.mm2s) if not each.at_rest]
+        left = (cycles_left(engine, {each.index: many}) for each, many in ends if each.tile is tile)
+        return min(left, default=0)
 
     def waits_for(self) -> str:
         """One line: what the present step waits for."""
