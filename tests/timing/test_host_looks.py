@@ -77,11 +77,10 @@ def test_descriptors_of_a_channel_that_comes_to_rest_are_free() -> None:
 
 
 def test_who_waits_for_descriptors_beside_others_makes_all_looks() -> None:
-    """The others may have some, and give them back when they look."""
-    others = (Step("through", n, words, 1) for n, words in ((2, 600), (1, 200), (3, 200)))
-    first, *rest = others
-    two = (first, Step("wait", 2, 0, 1), *rest), (Step("many", 1, 3000, 2), ALL)
-    seen, every = both(Hosted(20, 100, 2, "", 0, two, ()))
+    """The others give theirs back when they start the next task, behind this look."""
+    through = [Step("through", n, words, 1) for n, words in ((3, 600), (0, 600), (3, 200))]
+    others = Step("loop", 1, 9000, 2), *through[:2], Step("wait", 2, 0, 1), through[2]
+    seen, every = both(Hosted(20, 100, 2, "", 0, ((Step("many", 2, 3000, 2), ALL), others), ()))
     assert len(seen) < len(every)
 
 
