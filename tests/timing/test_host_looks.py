@@ -13,6 +13,7 @@ from memtile import Array, Timing
 from memtile.arch.devices import FIRMWARE_PORT
 from memtile.arch.ports import PORTS
 from memtile.arch.register_map import register_named
+from memtile.errors import DesignError
 from memtile.jit.tables import plain
 from memtile.kernels import apart
 from memtile.model.dma.bd_fields import KIND_NAMES
@@ -77,11 +78,16 @@ def test_descriptors_of_a_channel_that_comes_to_rest_are_free() -> None:
 
 
 def test_who_waits_for_descriptors_beside_others_makes_all_looks() -> None:
-    """The others give theirs back when they start the next task, behind this look."""
+    """The others may take them, so that nobody is left who could give some back."""
     through = [Step("through", n, words, 1) for n, words in ((3, 600), (0, 600), (3, 200))]
     others = Step("loop", 1, 9000, 2), *through[:2], Step("wait", 2, 0, 1), through[2]
-    seen, every = both(Hosted(20, 100, 2, "", 0, ((Step("many", 2, 3000, 2), ALL), others), ()))
-    assert len(seen) < len(every)
+    refused = []
+    for every in (False, True):
+        built = Built(Hosted(20, 100, 2, "", 0, ((Step("many", 2, 3000, 2), ALL), others), ()))
+        with looks(every=every), pytest.raises(DesignError, match="only 0 of BDs"):
+            built.array.run(60_000)
+        refused.append(built.array.engine.now)
+    assert refused[0] == refused[1]
 
 
 def test_looks_are_left_out_up_to_the_last_descriptor_of_the_last_run() -> None:
