@@ -5287,14 +5287,14 @@ MUTANTS = (
     Mutant(
         "a host that waits for BDs looks again when the longest task of their tile ends",
         "design/host.py",
-        "return min(left, default=0)",
-        "return max(left, default=0)",
+        "return min((cycles_left(engine, {ch: many}) for ch, many in ends), default=0)",
+        "return max((cycles_left(engine, {ch: many}) for ch, many in ends), default=0)",
         "tests/timing/test_host_looks.py::test_looks_for_room_are_left_out_while_no_task_can_end[BDs]",
     ),
     Mutant(
         "a host that waits for BDs does not look at those of channels that come to rest",
         "design/host.py",
-        "ends += [(each, each.tasks_open) for each in (*tile.s2mm, *tile.mm2s) if not each.at_rest]",
+        "ends += [(each.index, each.tasks_open) for each in (*tile.s2mm, *tile.mm2s) if not each.at_rest]",
         "ends += []",
         "tests/timing/test_host_looks.py::test_descriptors_of_a_channel_that_comes_to_rest_are_free",
     ),

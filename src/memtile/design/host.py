@@ -273,19 +273,18 @@ class HostSequence:
     def _without_room(self, engine: Engine, channel: Channel, *, alone: bool) -> int:
         """Cycles in which a channel has no room for a task for sure.
 
-        Places in its queue come with the end of a task of the channel. BDs come with the end of an own task
-        on the tile, and when any channel of the tile has come to rest. What has ended before gives its BDs
-        back in the next look, before anybody asks for some.
+        Places in its queue come with the end of a task of the channel. BDs come with the end of an own task,
+        and when any channel of the tile has come to rest. When all own tasks have ended without any, on
+        whatever tile, the host is refused. What has ended before gives its BDs back in the next look.
         """
         if engine.checks.watch is not None or not (channel.full or alone):
             return 0
         if channel.full:
             return cycles_left(engine, {channel.index: 1})
-        tile = channel.tile
-        ends = [(task.channel, _to_end(task)) for task in self.owing if not task.done]
-        ends += [(each, each.tasks_open) for each in (*tile.s2mm, *tile.mm2s) if not each.at_rest]
-        left = (cycles_left(engine, {each.index: many}) for each, many in ends if each.tile is tile)
-        return min(left, default=0)
+        tile, own = channel.tile, [task for task in self.owing if not task.done]
+        ends = [(task.channel.index, _to_end(task)) for task in own]
+        ends += [(each.index, each.tasks_open) for each in (*tile.s2mm, *tile.mm2s) if not each.at_rest]
+        return min((cycles_left(engine, {ch: many}) for ch, many in ends), default=0)
 
     def waits_for(self) -> str:
         """One line: what the present step waits for."""
