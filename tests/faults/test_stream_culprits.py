@@ -234,9 +234,10 @@ def test_answers_to_control_packets_without_a_task_are_named_instead(tmp_path: P
 
 def test_a_lost_control_packet_is_named_and_no_core_that_waits_for_it(tmp_path: Path) -> None:
     text = changed(CONTROL, "pkt_id = 3", "pkt_id = 4")
-    (message,) = errors(of_run(tmp_path, text))
-    assert message.startswith(f"MT0306 {PACKETS} ")
-    assert "packets of id 4" in message
+    (finding,) = of_run(tmp_path, text)
+    assert finding.code == "MT0306"
+    assert finding.message.startswith(f"{PACKETS} ")
+    assert "packets of id 4" in finding.message
 
 
 def test_a_control_packet_that_was_not_sent_yet_keeps_a_core_out_of_it(tmp_path: Path) -> None:

@@ -4626,7 +4626,7 @@ MUTANTS = (
         "explain/deadlock/build.py",
         "        for core in self._released.get(lock, ()):\n            yield",
         "        for core in ():\n            yield",
-        "tests/clients/test_corpus.py::test_a_design_has_the_findings_that_it_is_there_for[core-ends-early-hangs]",
+        "tests/faults/test_imbalance.py::test_a_wait_for_objects_says_the_fifo_its_end_and_the_line_first",
     ),
     Mutant(
         "a core without a program is nobody",
