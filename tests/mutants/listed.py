@@ -5299,13 +5299,6 @@ MUTANTS = (
         "tests/timing/test_host_looks.py::test_descriptors_of_a_channel_that_comes_to_rest_are_free",
     ),
     Mutant(
-        "a host that waits for BDs does not look at what others give back",
-        "design/host.py",
-        "if engine.checks.watch is not None or not (channel.full or alone):",
-        "if engine.checks.watch is not None:",
-        "tests/timing/test_host_looks.py::test_who_waits_for_descriptors_beside_others_makes_all_looks",
-    ),
-    Mutant(
         "tokens that come ahead of their last words are seen late",
         "sim/doors/polling.py",
         "if c.external[ch] >= 0 and engine.timing.external_ahead:",
