@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import socketserver
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Thread
@@ -80,6 +81,9 @@ def test_a_host_that_does_not_wait_is_told_when_it_leaves_and_when_somebody_asks
     loop(client)
     client.write32(MEMORY + 0x1000, 5)  # into what the channel writes, and nobody waited for it
     client.close()
+    end = time.monotonic() + 20
+    while "MT0202" not in server.log and time.monotonic() < end:
+        time.sleep(0.02)  # the server sees a while later that it has left
     done = explain(server, code=1)
     assert "finding: MT0202 error: " in done.output
     assert "buffer 'target'" in done.output
