@@ -126,7 +126,7 @@ class BdWrites:
         return words_of_bd(self.engine, *bd), self._pointers.get(bd)
 
     def are_within(self, address: int, words: int) -> bool:
-        """Whether words from a byte address of the array on are registers of descriptors, all of them."""
+        """Whether all words from a byte address of the array on are registers of descriptors."""
         column, row, offset = locate(address)
         kinds = (
             TILE_KINDS[KIND_NAMES[int(self.engine.tiles.kind[t])]] for t in self._tiles.get((column, row), ())

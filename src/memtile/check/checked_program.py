@@ -231,7 +231,7 @@ def _skip_poll(sequence: HostSequence) -> bool:
 
 @lru_cache(maxsize=_KEPT)
 def _rebuilds(kind: TileName, offset: int) -> bool:
-    """Whether a register changes who works, or where words go."""
+    """Whether a register starts or stops something, or changes where words go."""
     register = register_at(kind, offset)
     return register is not None and _REBUILDS.match(register.name) is not None
 

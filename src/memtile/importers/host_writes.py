@@ -121,9 +121,7 @@ def _lost_work(engine: Engine, ch: int, step: Operation) -> Finding:
 def _other_channels(engine: Engine, steps: Sequence[Operation]) -> Iterator[Finding]:
     """Waits for a channel that lacks a token, right after a task of another one, whose token nobody takes."""
     sent, taken = Counter[int](), Counter[int]()
-    after: dict[
-        int, list[tuple[Other, int]]
-    ] = {}  # by channel its waits, and the channel pushed right before
+    after: dict[int, list[tuple[Other, int]]] = {}  # by channel: its waits, each with the push before it
     lacks: dict[int, Operation] = {}
     last = -1
     for step in steps:

@@ -32,9 +32,7 @@ from memtile.sim.loop.engine import Engine, Progress
 POLL_CYCLES = 100  # between two reads of a polled register
 _EVER = 1 << 40
 _BUSY = (Phase.ACQUIRE, Phase.RUN)  # phases in which a BD is loaded
-_BY_WORDS = (
-    FOT_MASK | OUT_OF_ORDER_MASK
-)  # bits of a channel whose BDs end, or follow each other, as words say
+_BY_WORDS = FOT_MASK | OUT_OF_ORDER_MASK  # of a channel whose words say when a BD ends or which is next
 
 
 def run_to_next_poll(
