@@ -10671,6 +10671,13 @@ MUTANTS = (
         "tests/data/test_mismatch.py::test_a_mistake_is_named",
     ),
     Mutant(
+        "blocks that come again need only the first to be one",
+        "explain/mismatch_causes.py",
+        " and _all_among(wanted, found[bad]):",
+        ":",
+        "tests/data/test_mismatch.py::test_blocks_that_come_again_are_looked_for_in_time_that_grows_with_the_output",
+    ),
+    Mutant(
         "elements are looked for in no buffer",
         "design/channels.py",
         "cause = self._cause_in_buffer(got, expected) if found.is_open else None",
