@@ -10671,6 +10671,13 @@ MUTANTS = (
         "tests/data/test_mismatch.py::test_a_mistake_is_named",
     ),
     Mutant(
+        "the history of a skipped period begins a cycle late",
+        "sim/loop/run_history.py",
+        "(first, end)).tolist()",
+        "(first + 1, end)).tolist()",
+        "tests/timing/test_history.py::test_cycles_that_are_jumped_over_have_their_history",
+    ),
+    Mutant(
         "blocks that come again need only the first to be one",
         "explain/mismatch_causes.py",
         " and _all_among(wanted, found[bad]):",
