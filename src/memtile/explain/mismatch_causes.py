@@ -188,7 +188,7 @@ def _again(got: Array, expected: Array) -> Iterator[MismatchCause]:
 
 
 def _all_among(rows: Array, wanted: Array) -> bool:
-    """Whether each of some rows is equal to one of others; by hash, as outputs have 10,000 blocks and more."""
+    """Whether each of some rows is equal to one of others; by hash, as outputs have 10,000 blocks."""
     known = {row.tobytes() for row in rows}
     return all(row.tobytes() in known for row in wanted)
 

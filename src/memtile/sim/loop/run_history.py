@@ -61,7 +61,7 @@ class Changes:
 
 
 class _Rows:
-    """Rows of cycle and value that grow at their end, so that a period is found without a look at each piece."""
+    """Rows of cycle and value that grow at their end, so that a period is found at once."""
 
     def __init__(self) -> None:
         self._room, self._count = np.zeros((64, 2), np.int64), 0
