@@ -48,8 +48,8 @@ def padded(before: int, after: int, meant: int | None = None) -> MemoryTile:
     return tile
 
 
-def through_a_core(stride: int) -> Array:
-    """Eight rows of eight words go through a core that doubles them and adds three."""
+def through_a_core(stride: int, made: Callable[[np.ndarray], np.ndarray] = lambda x: 2 * x + 3) -> Array:
+    """Eight rows of eight words go through a core that makes other ones of them, each of its own."""
     array, back = Array("npu1", columns=1), np.zeros(64, np.int32)
     door, tile = array.interface_tile(0), array.compute_tile(0, 2)
     come = array.object_fifo("come", door, tile, shape=16).consumers[0]
@@ -59,7 +59,7 @@ def through_a_core(stride: int) -> Array:
         for turn in range(4):
             yield core.acquire(come.full)
             yield core.acquire(go.free)
-            core.write(go.buffer(turn), core.read(come.buffer(turn)) * 2 + 3)
+            core.write(go.buffer(turn), made(core.read(come.buffer(turn))))
             yield core.release(come.free)
             yield core.release(go.full)
 
@@ -67,7 +67,7 @@ def through_a_core(stride: int) -> Array:
     rows = view(96)[: 8 * stride].reshape(8, stride)[:, :8]
     door.mm2s[0].start(door.read(array.external("data", DATA), rows))
     door.s2mm[0].start(door.write(array.external("back", back)))
-    array.expect_array("back", back, 2 * DATA.reshape(8, 12)[:, :8].ravel() + 3)
+    array.expect_array("back", back, made(DATA.reshape(8, 12)[:, :8].ravel()))
     return array
 
 
@@ -182,6 +182,21 @@ def doubles(come: End, go: End) -> Kernel:
         (lambda: padded(3, 1), "MM2S 0 ", "Exchange the padding: 1 before and 3 behind."),
         (lambda: padded(2, 0, 1), "MM2S 0 ", "Change the padding: 1 before and 1 behind."),
         (lambda: through_a_core(8), "interface(0,0) MM2S 0 'come'", "rows of 8 words with a stride of 12."),
+        (
+            lambda: of_tile(DATA.reshape(8, 12).T.copy().ravel(), dims=((8, 12), (1, 0))),
+            "MM2S 0 ",
+            "Give it sizes 12, 8 and strides 1, 12.",
+        ),
+        (
+            lambda: of_tile(DATA.reshape(8, 12)[:4, :8].copy().ravel(), dims=((1, 4), (12, 8))),
+            "MM2S 0 ",
+            "Give it sizes 4, 8 and strides 12, 1.",
+        ),
+        (
+            lambda: through_a_core(8, lambda x: np.maximum(x - 300, 0)),
+            "interface(0,0) MM2S 0 'come'",
+            "rows of 8 words with a stride of 12.",
+        ),
         (lambda: joined(16), "memory(0,1) S2MM 0 ", "Exchange their offsets, or the order of the join."),
         (lambda: halves(1), "memory(0,1) MM2S 1 ", "Exchange their offsets, or the order of the split."),
         (lambda: linked(1), "memory(0,1) MM2S 2 ", "Exchange their offsets, or the order of the split."),
@@ -199,6 +214,11 @@ def test_the_channel_is_named_with_the_walk_that_it_needs(
 @pytest.mark.parametrize("make", [relay, lambda: through_a_core(12), lambda: joined(0), lambda: halves(0)])
 def test_designs_with_the_walks_that_are_meant_are_good(make: Callable[[], Array | MemoryTile]) -> None:
     assert make().run().good
+
+
+def test_a_core_that_also_changes_the_order_is_passed_by_nobody() -> None:
+    (finding,) = through_a_core(8, lambda x: x[::-1] ** 2 % 97).run().findings
+    assert "stride" not in finding.fix
 
 
 def test_words_that_no_single_walk_explains_blame_no_channel() -> None:

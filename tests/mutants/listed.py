@@ -5845,8 +5845,8 @@ MUTANTS = (
     Mutant(
         "a change of a walk is not looked at in every word",
         "explain/walk_changes.py",
-        "if not is_inside or (found[known] != part.words[known]).any():",
-        "if not is_inside:",
+        "        if (found[seen] != part.words[seen]).any():\n            return False\n",
+        "",
         "tests/data/test_walk_culprits.py::test_the_channel_is_named_with_the_walk_that_it_needs",
     ),
     Mutant(
@@ -11734,5 +11734,40 @@ MUTANTS = (
         '        if self.key.port != "Consume":\n            return made',
         '        if self.key.port != "Produce":\n            return made',
         "tests/faults/test_imbalance.py::test_a_window_with_too_many_turns_is_told_both_repairs",
+    ),
+    Mutant(
+        "a core that changes the order of its elements passes for a function of each",
+        "explain/element_functions.py",
+        "np.count_nonzero(ways[1:] != ways[:-1]) > _TURNS",
+        "False",
+        "tests/data/test_element_functions.py",
+    ),
+    Mutant(
+        "what a core would make of an element that it never had is known",
+        "explain/element_functions.py",
+        "Mapped(each[at], ins[at] == values)",
+        "Mapped(each[at], ins[at] == ins[at])",
+        "tests/data/test_element_functions.py",
+    ),
+    Mutant(
+        "rows of a matrix of the other shape keep their stride",
+        "explain/walk_changes.py",
+        "dim._replace(step=rows.get(dim.step, dim.step))",
+        "dim",
+        "tests/data/test_walk_culprits.py::test_the_channel_is_named_with_the_walk_that_it_needs",
+    ),
+    Mutant(
+        "the outermost dimension that registers leave out is no dimension",
+        "explain/walk_changes.py",
+        "    if not inner or inner >= bd.length",
+        "    if inner",
+        "tests/data/test_walk_culprits.py::test_the_channel_is_named_with_the_walk_that_it_needs",
+    ),
+    Mutant(
+        "an object FIFO of IRON is at the line that builds the program",
+        "iron/dataflow/objectfifo.py",
+        "self._op.place = self._line or self._op.place",
+        "pass",
+        "tests/data/test_iron_lines.py",
     ),
 )

@@ -1,9 +1,9 @@
 """The walk that a channel should have, by what it moved and what it should have moved: one change of it.
 
 Of each execution the memory is known at which it reads or writes, and its words, as both should be. Changes
-are an exchange of two dimensions or of one with the iteration, zeros otherwise before and behind one, another
-stride, offset, or step or number of steps of the iteration, and rows where a descriptor of a host has none. A
-change counts if with it every word of every execution fits.
+are an exchange of two dimensions or of one with the iteration, the sizes or strides of two exchanged, zeros
+otherwise before and behind one, another stride, offset, or step or number of steps of the iteration, and rows
+where a descriptor of a host has none. A change counts if with it every word of every execution fits.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from memtile.bd.windows import DmaAddress
 Words = npt.NDArray[np.int64]
 UNKNOWN = -1
 """Instead of a word."""
+UNSEEN = -2
+"""Instead of a word of which nobody knows what a core would make of it: any word may be meant."""
 _FEW = 32  # places that are tried for one word
 
 
@@ -136,7 +138,10 @@ def _fits(bds: Mapping[int, Descriptor], parts: Sequence[Part], *, writes: bool)
         found = words_at(part.memory, np.where(at == PAD, PAD, at - part.first))
         data = at[at != PAD] - part.first
         is_inside = bool(len(data)) and data.min() >= 0 and data.max() < len(part.memory)
-        if not is_inside or (found[known] != part.words[known]).any():
+        seen = known & (found != UNSEEN)
+        if not is_inside or 2 * np.count_nonzero(seen) < np.count_nonzero(known):
+            return False
+        if (found[seen] != part.words[seen]).any():
             return False
     return True
 
@@ -167,6 +172,19 @@ def _exchanges(bd: Descriptor, verb: str) -> Iterator[_Candidate]:
             make = partial(_exchanged, one, other)
             if (made := make(bd)) != bd:
                 yield _Candidate(f"{verb} with {_dims(bd)}", f"Exchange its dimensions: {_dims(made)}.", make)
+    yield from _other_shapes(bd, verb)
+
+
+def _other_shapes(bd: Descriptor, verb: str) -> Iterator[_Candidate]:
+    """The sizes of two dimensions in each other's place, with the steps that follow from them or without."""
+    bd = _with_outer(bd)
+    for one in range(len(bd.dims)):
+        for other in range(one):
+            for reshape in (_turned_shape, _sizes_exchanged, _steps_exchanged):
+                made = reshape(one, other, bd)
+                if made != bd:
+                    make = partial(_reshaped, reshape, one, other)
+                    yield _Candidate(f"{verb} with {_dims(bd)}", f"Give it {_dims(made)}.", make)
 
 
 def _paddings(bd: Descriptor, verb: str) -> Iterator[_Candidate]:
@@ -182,12 +200,13 @@ def _paddings(bd: Descriptor, verb: str) -> Iterator[_Candidate]:
 
 
 def _rows(bd: Descriptor, verb: str, at: Words, part: Part) -> Iterator[_Candidate]:
-    """Rows with gaps, where a host has none: the first word that is wrong begins the second row."""
+    """Rows with gaps, where a host has none: the second begins at a word that is wrong, or by luck right."""
     if bd.dims or bd.pad or not bd.kind.axi_masters:
         return
     differs = np.flatnonzero(words_at(part.memory, at - part.first) != part.words)
-    size = int(differs[0]) if len(differs) else 0
-    for place in _places(part.memory, part.words[size]) if size and len(at) % size == 0 else ():
+    last = int(differs[0]) if len(differs) else 0
+    sizes = [size for size in range(last, last // 2, -1) if len(at) % size == 0]
+    for size, place in [(each, at) for each in sizes for at in _places(part.memory, part.words[each])]:
         step = int(place + part.first - at[0])
         if step > size:
             does = (
@@ -261,6 +280,44 @@ def _exchanged(one: int, other: int, bd: Descriptor) -> Descriptor:
     dims = [Dim(dim.step, size) for dim, size in zip(bd.dims, _sizes(bd), strict=True)]
     dims[one], dims[other] = dims[other], dims[one]
     return replace(bd, dims=tuple(dims))
+
+
+def _reshaped(
+    reshape: Callable[[int, int, Descriptor], Descriptor], one: int, other: int, bd: Descriptor
+) -> Descriptor:
+    """A descriptor of the same channel; one that has not these dimensions stays."""
+    whole = _with_outer(bd)
+    return reshape(one, other, whole) if max(one, other) < len(whole.dims) else bd
+
+
+def _with_outer(bd: Descriptor) -> Descriptor:
+    """A descriptor with its outermost dimension, which registers leave out where its step is a word."""
+    inner = int(np.prod([dim.wrap for dim in bd.dims], dtype=np.int64))
+    if not inner or inner >= bd.length or len(bd.dims) >= bd.kind.dimensions or any(bd.pad):
+        return bd
+    return replace(bd, dims=(*bd.dims, Dim(1, bd.length // inner)))
+
+
+def _sizes_exchanged(one: int, other: int, bd: Descriptor) -> Descriptor:
+    """A descriptor with the sizes of two dimensions in each other's place; as it is where zeros are sent."""
+    sizes = _sizes(bd)
+    if any(bd.pad) or sizes[one] == sizes[other]:
+        return bd
+    sizes[one], sizes[other] = sizes[other], sizes[one]
+    return replace(bd, dims=tuple(dim._replace(wrap=size) for dim, size in zip(bd.dims, sizes, strict=True)))
+
+
+def _steps_exchanged(one: int, other: int, bd: Descriptor) -> Descriptor:
+    """A descriptor with the steps of two dimensions in each other's place."""
+    return _exchanged(one, other, _sizes_exchanged(one, other, bd)) if not any(bd.pad) else bd
+
+
+def _turned_shape(one: int, other: int, bd: Descriptor) -> Descriptor:
+    """A descriptor for rows of the other size: steps of one of the sizes become steps of the other."""
+    sizes, made = _sizes(bd), _sizes_exchanged(one, other, bd)
+    rows = {sizes[one]: sizes[other], sizes[other]: sizes[one]}
+    dims = [dim._replace(step=rows.get(dim.step, dim.step)) for dim in made.dims]
+    return replace(made, dims=tuple(dims)) if made != bd and {1} != {dim.step for dim in bd.dims} else bd
 
 
 def _sizes(bd: Descriptor) -> list[int]:

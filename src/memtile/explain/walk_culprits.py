@@ -4,8 +4,7 @@ The words of an output are followed back from channel to channel to the memory t
 expected ones with them. So for each channel on the way it is known what it has before it and what it should
 send or store. A channel for which one other offset, stride, order of dimensions or side of padding makes the
 output right is the culprit, if it is the only one. A core on the way is passed if it does the same to each
-element, times a number and plus a number. Nothing is said unless what the channels do gives, by this account,
-exactly what came out.
+element. Nothing is said unless what the channels do gives, by this account, exactly what came out.
 """
 
 from __future__ import annotations
@@ -21,9 +20,10 @@ from memtile.arch.tiles import TILE_KINDS, WORD_BYTES
 from memtile.bd.windows import place_of_address
 from memtile.explain.bd_findings import line_of
 from memtile.explain.deadlock.planned_words import PlannedBd, PlannedWords
+from memtile.explain.element_functions import ElementFunction, element_function
 from memtile.explain.findings import Side
 from memtile.explain.names import called, channel_name
-from memtile.explain.walk_changes import UNKNOWN, Change, Part, Words, change_of, walked, words_at
+from memtile.explain.walk_changes import UNKNOWN, UNSEEN, Change, Part, Words, change_of, walked, words_at
 from memtile.jit.tables import plain
 from memtile.model.dma.bd_fields import KIND_NAMES
 
@@ -32,7 +32,6 @@ _MOST = 1 << 15  # words of an output
 _MOST_CHANNELS = 24
 _MOST_RUNS = 128  # of descriptors of one channel
 _FEW = 32  # places that are tried for one word
-_LARGEST = 64  # factor of a core
 _ARGUMENT = "argument "
 
 
@@ -120,10 +119,10 @@ class WalkCulprits:
             return False
         if np.array_equal(made, got):
             return True
-        fitted = _linear(_elements(made, dtype), _elements(got, dtype))
+        fitted = element_function(_elements(made, dtype), _elements(got, dtype))
         if fitted is not None:
             self._streams.clear()
-            self._map = lambda words: _words(fitted(_elements(words, dtype)))
+            self._map = lambda words: _mapped(words, fitted, dtype)
         return fitted is not None
 
     # -- forward: what the channels do
@@ -471,26 +470,14 @@ def _words(values: Array) -> Words:
     return np.pad(data, (0, -len(data) % WORD_BYTES)).view(np.uint32).astype(np.int64)
 
 
+def _mapped(words: Words, function: ElementFunction, dtype: np.dtype[Any]) -> Words:
+    """Words whose elements a core makes of those of others, as far as it made such elements."""
+    mapped = function(_elements(words, dtype))
+    known = mapped.known[: len(words) * WORD_BYTES // dtype.itemsize]
+    per_word = max(WORD_BYTES // dtype.itemsize, 1)
+    whole = np.repeat(known.reshape(-1, per_word).all(axis=1), max(dtype.itemsize // WORD_BYTES, 1))
+    return np.where(whole, _words(mapped.elements), UNSEEN)
+
+
 def _elements(words: Words, dtype: np.dtype[Any]) -> Array:
     return words.astype(np.uint32).view(dtype)
-
-
-def _linear(came: Array, got: Array) -> Callable[[Array], Array] | None:
-    """What a core does to each element, if it is a factor and a constant."""
-    came = came[: len(got)]
-    if got.dtype.kind not in "iu":
-        return None
-    ins, outs = came.astype(np.int64), got.astype(np.int64)
-    others = np.flatnonzero(ins != ins[0])
-    if not len(others):
-        return None
-    run = int(ins[others[0]] - ins[0])
-    factor, rest = divmod(int(outs[others[0]] - outs[0]), run)
-    if rest or not factor or abs(factor) > _LARGEST:
-        return None
-    more = int(outs[0] - factor * ins[0])
-
-    def made(values: Array) -> Array:
-        return (values.astype(np.int64) * factor + more).astype(got.dtype)
-
-    return made if np.array_equal(made(came), got) else None
