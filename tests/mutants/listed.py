@@ -11770,4 +11770,18 @@ MUTANTS = (
         "pass",
         "tests/data/test_iron_lines.py",
     ),
+    Mutant(
+        "a buffer that is full from the start does not move the order of a ring on",
+        "importers/kernels/turn_orders.py",
+        "first[(number - ahead) % count]",
+        "first[number % count]",
+        "tests/faults/test_turn_orders.py",
+    ),
+    Mutant(
+        "a core that uses a buffer twice is held against a ring that does not",
+        "importers/kernels/turn_orders.py",
+        "if {*first} != {*ring.buffers} or",
+        "if",
+        "tests/faults/test_turn_orders.py",
+    ),
 )
