@@ -11784,4 +11784,11 @@ MUTANTS = (
         "if",
         "tests/faults/test_turn_orders.py",
     ),
+    Mutant(
+        "a design whose cores have their kernels is copied for a host in a hurry",
+        "check/checked_program.py",
+        "if not subject.made or subject.engine.cores.running:",
+        "if not subject.made:",
+        "tests/silicon/test_dispatch.py::test_check_says_so_where_cores_have_their_kernels_already",
+    ),
 )
