@@ -11791,4 +11791,32 @@ MUTANTS = (
         "if not subject.made:",
         "tests/silicon/test_dispatch.py::test_check_says_so_where_cores_have_their_kernels_already",
     ),
+    Mutant(
+        "receivers of two flows are exchanged without their channels",
+        "importers/mlir/repairs/exchanges.py",
+        "for by in (0, 4)",
+        "for by in (0,)",
+        "tests/data/test_repairs.py::test_two_of_a_kind_are_exchanged",
+    ),
+    Mutant(
+        "a runtime parameter is tried at a place that another one has",
+        "importers/mlir/repairs/exchanges.py",
+        "if other not in taken:",
+        "if other in taken:",
+        "tests/data/test_repairs.py::test_two_of_a_kind_are_exchanged",
+    ),
+    Mutant(
+        "the stride of a dimension of size 1 is tried",
+        "importers/mlir/repairs/numbers.py",
+        "return any(stride[1] == at and size[2] == 1 for",
+        "return any(stride[1] == at and size[2] == 0 for",
+        "tests/data/test_repairs.py::test_a_step_that_no_walk_takes_is_not_changed",
+    ),
+    Mutant(
+        "who passes wrong values on is changed first",
+        "importers/mlir/repairs/candidates.py",
+        "likelier *= _PASSED_ON if values and",
+        "likelier *= 1.0 if values and",
+        "tests/data/test_repairs.py::test_of_values_that_are_wrong_the_transfer_that_passes_them_on_is_not_likelier",
+    ),
 )
