@@ -11,7 +11,7 @@ from memtile import Array, Buffer, End, Lock, MemoryTile, pad, view
 from memtile.bd.descriptor import Descriptor
 from memtile.kernels import Action, Core, Kernel
 
-DATA = np.random.default_rng(1).integers(1, 1000, 96).astype(np.int32)
+DATA = np.random.default_rng(1).permutation(999)[:96].astype(np.int32) + 1
 
 
 def relay(*, first: int = 0, kept: int = 0, there: int = 0) -> Array:
@@ -104,6 +104,24 @@ def halves(first: int) -> Array:
     return array
 
 
+def columns(*, put_together: bool) -> Array:
+    """Two cores double the left and the right half of each frame; each is put back, or as rows."""
+    array, back = Array("npu1", columns=1), np.zeros(96, np.int32)
+    door, shared = array.interface_tile(0), array.memory_tile(0)
+    cores, rows = [array.compute_tile(0, 2), array.compute_tile(0, 3)], view((2, 16))
+    halves = [rows[:, :8], rows[:, 8:]]
+    whole = array.object_fifo("whole", door, shared, shape=(2, 16))
+    out = array.object_fifo("out", shared, door, shape=(2, 16))
+    came = whole.split("half", cores, parts=halves)
+    gone = out.gather("back", cores, parts=halves if put_together else [rows[:1], rows[1:]])
+    for core, come, go in zip(cores, came, gone, strict=True):
+        core.run_kernel(doubles(come.consumers[0], go.producer))
+    whole.producer.channel.start(door.read(array.external("data", DATA)))
+    out.consumers[0].channel.start(door.write(array.external("back", back)))
+    array.expect_array("back", back, 2 * DATA)
+    return array
+
+
 def linked(first: int) -> Array:
     """As ``halves``, but each half has a descriptor of its own, as in links of object FIFOs."""
     array, back = Array("npu1", columns=1), np.zeros(32, np.int32)
@@ -141,7 +159,7 @@ def doubles(come: End, go: End) -> Kernel:
         for turn in range(3):
             yield core.acquire(come.full)
             yield core.acquire(go.free)
-            core.write(go.buffer(turn), 2 * core.read(come.buffer(turn)).reshape(1, 16))
+            core.write(go.buffer(turn), 2 * core.read(come.buffer(turn)).reshape(go.buffer(turn).shape))
             yield core.release(come.free)
             yield core.release(go.full)
 
@@ -197,6 +215,16 @@ def doubles(come: End, go: End) -> Kernel:
             "interface(0,0) MM2S 0 'come'",
             "rows of 8 words with a stride of 12.",
         ),
+        (
+            lambda: of_tile(DATA.reshape(8, 12).T.copy().ravel()),
+            "MM2S 0 ",
+            "Give it sizes 12, 8 and strides 1, 12.",
+        ),
+        (
+            lambda: columns(put_together=False),
+            "memory(0,1) S2MM 1 ",
+            "Give it sizes 2, 8 and strides 16, 1.",
+        ),
         (lambda: joined(16), "memory(0,1) S2MM 0 ", "Exchange their offsets, or the order of the join."),
         (lambda: halves(1), "memory(0,1) MM2S 1 ", "Exchange their offsets, or the order of the split."),
         (lambda: linked(1), "memory(0,1) MM2S 2 ", "Exchange their offsets, or the order of the split."),
@@ -211,7 +239,9 @@ def test_the_channel_is_named_with_the_walk_that_it_needs(
     assert fix in finding.fix
 
 
-@pytest.mark.parametrize("make", [relay, lambda: through_a_core(12), lambda: joined(0), lambda: halves(0)])
+@pytest.mark.parametrize(
+    "make", [relay, lambda: through_a_core(12), lambda: joined(0), lambda: columns(put_together=True)]
+)
 def test_designs_with_the_walks_that_are_meant_are_good(make: Callable[[], Array | MemoryTile]) -> None:
     assert make().run().good
 

@@ -11840,4 +11840,18 @@ MUTANTS = (
         "likelier *= 1.0 if values and",
         "tests/data/test_repairs.py::test_of_values_that_are_wrong_the_transfer_that_passes_them_on_is_not_likelier",
     ),
+    Mutant(
+        "descriptors that write an object in pieces are walks of their own",
+        "explain/whole_walks.py",
+        "if before is not None and goes_on and plain:",
+        "if before is None:",
+        "tests/data/test_walk_culprits.py::test_the_channel_is_named_with_the_walk_that_it_needs",
+    ),
+    Mutant(
+        "a walk that another channel has is no likelier than one that none has",
+        "explain/walk_culprits.py",
+        "sets = (every, known) if self._whole",
+        "sets = (every,) if self._whole",
+        "tests/data/test_walk_culprits.py::test_the_channel_is_named_with_the_walk_that_it_needs",
+    ),
 )

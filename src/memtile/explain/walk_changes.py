@@ -78,11 +78,11 @@ def change_of(bds: Mapping[int, Descriptor], parts: Sequence[Part], *, writes: b
         parts: its executions.
         writes: whether it is an S2MM channel.
     """
-    if not parts or _fits(bds, parts, writes=writes):
+    if not parts or fits(bds, parts, writes=writes):
         return None
     for each in _candidates(bds[parts[0].number], parts, writes=writes):
         new = {number: each.make(bd) for number, bd in bds.items()}
-        if _fits(new, parts, writes=writes):
+        if fits(new, parts, writes=writes):
             return Change(each.does, each.fix, list(bds.values()), list(new.values()))
     return _exchanged_iteration(bds, parts, writes=writes) if len(bds) == 1 else None
 
@@ -109,9 +109,9 @@ def _exchanged_iteration(
             Part(number, parts[0].memory, parts[0].first, words[length * n :][:length], n)
             for n in range(size)
         ]
-        if _fits({number: new}, again, writes=writes):
-            does = f"{'writes' if writes else 'reads'} with {_dims(bd)}"
-            return Change(does, f"Exchange its dimensions: {_dims(new)}.", [bd], [new])
+        if fits({number: new}, again, writes=writes):
+            does = f"{'writes' if writes else 'reads'} with {dims_text(bd)}"
+            return Change(does, f"Exchange its dimensions: {dims_text(new)}.", [bd], [new])
     return None
 
 
@@ -129,7 +129,8 @@ def words_at(memory: Words, places: Words) -> Words:
     return np.where(inside, found, np.where(places == PAD, 0, UNKNOWN))
 
 
-def _fits(bds: Mapping[int, Descriptor], parts: Sequence[Part], *, writes: bool) -> bool:
+def fits(bds: Mapping[int, Descriptor], parts: Sequence[Part], *, writes: bool) -> bool:
+    """Whether descriptors move the words of all parts, as far as these are known."""
     for part in parts:
         at = walked(bds[part.number], part.execution, writes=writes)
         known = part.words != UNKNOWN
@@ -156,7 +157,7 @@ def _candidates(bd: Descriptor, parts: Sequence[Part], *, writes: bool) -> Itera
     yield from _iterations(bd, verb, at, parts)
     yield from _wraps(bd, verb, parts)
     data = np.flatnonzero((at != PAD) & (parts[0].words != UNKNOWN))
-    for place in _places(parts[0].memory, parts[0].words[data[0]]) if len(data) else ():
+    for place in places_of(parts[0].memory, parts[0].words[data[0]]) if len(data) else ():
         by = int(place + parts[0].first - at[data[0]])
         if by:
             does = f"{verb} {_count(abs(by))} {'too far on' if by < 0 else 'too early'}"
@@ -171,7 +172,9 @@ def _exchanges(bd: Descriptor, verb: str) -> Iterator[_Candidate]:
         for other in range(one):
             make = partial(_exchanged, one, other)
             if (made := make(bd)) != bd:
-                yield _Candidate(f"{verb} with {_dims(bd)}", f"Exchange its dimensions: {_dims(made)}.", make)
+                yield _Candidate(
+                    f"{verb} with {dims_text(bd)}", f"Exchange its dimensions: {dims_text(made)}.", make
+                )
     yield from _other_shapes(bd, verb)
 
 
@@ -184,7 +187,7 @@ def _other_shapes(bd: Descriptor, verb: str) -> Iterator[_Candidate]:
                 made = reshape(one, other, bd)
                 if made != bd:
                     make = partial(_reshaped, reshape, one, other)
-                    yield _Candidate(f"{verb} with {_dims(bd)}", f"Give it {_dims(made)}.", make)
+                    yield _Candidate(f"{verb} with {dims_text(bd)}", f"Give it {dims_text(made)}.", make)
 
 
 def _paddings(bd: Descriptor, verb: str) -> Iterator[_Candidate]:
@@ -206,7 +209,7 @@ def _rows(bd: Descriptor, verb: str, at: Words, part: Part) -> Iterator[_Candida
     differs = np.flatnonzero(words_at(part.memory, at - part.first) != part.words)
     last = int(differs[0]) if len(differs) else 0
     sizes = [size for size in range(last, last // 2, -1) if len(at) % size == 0]
-    for size, place in [(each, at) for each in sizes for at in _places(part.memory, part.words[each])]:
+    for size, place in [(each, at) for each in sizes for at in places_of(part.memory, part.words[each])]:
         step = int(place + part.first - at[0])
         if step > size:
             does = (
@@ -222,7 +225,7 @@ def _strides(bd: Descriptor, verb: str, at: Words, part: Part) -> Iterator[_Cand
         inner = int(np.prod([each.wrap or 1 for each in bd.dims[:d]], dtype=np.int64))
         if inner >= len(part.words) or any(bd.pad):
             return
-        for place in _places(part.memory, part.words[inner]):
+        for place in places_of(part.memory, part.words[inner]):
             step = int(place + part.first - at[0])
             if step > 0 and step != dim.step:
                 does = f"{verb} with a stride of {_count(dim.step)} where it needs {step}"
@@ -234,7 +237,7 @@ def _strides(bd: Descriptor, verb: str, at: Words, part: Part) -> Iterator[_Cand
 def _iterations(bd: Descriptor, verb: str, at: Words, parts: Sequence[Part]) -> Iterator[_Candidate]:
     if bd.iteration.wrap < len(parts[:2]) or len(parts) == 1:
         return
-    for place in _places(parts[1].memory, parts[1].words[0]):
+    for place in places_of(parts[1].memory, parts[1].words[0]):
         step, old = int(place + parts[1].first - at[0]), bd.iteration.step
         does = f"{verb} {_count(old)} further in each iteration where it needs {step}"
         fix = f"Give its iteration the step {step} instead of {old} (words)."
@@ -329,11 +332,12 @@ def _sizes(bd: Descriptor) -> list[int]:
     return sizes
 
 
-def _places(memory: Words, word: np.int64) -> list[int]:
+def places_of(memory: Words, word: np.int64) -> list[int]:
+    """Where a word is in a memory, the first places of many."""
     return [] if word == UNKNOWN else np.flatnonzero(memory == word)[:_FEW].tolist()
 
 
-def _dims(bd: Descriptor) -> str:
+def dims_text(bd: Descriptor) -> str:
     """``sizes 8, 16 and strides 16, 1``, the outermost first."""
     sizes, steps = _sizes(bd), [dim.step for dim in bd.dims]
     if bd.iteration.wrap > 1:

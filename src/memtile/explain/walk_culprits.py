@@ -10,6 +10,7 @@ element. Nothing is said unless what the channels do gives, by this account, exa
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +25,7 @@ from memtile.explain.element_functions import ElementFunction, element_function
 from memtile.explain.findings import Side
 from memtile.explain.names import called, channel_name
 from memtile.explain.walk_changes import UNKNOWN, UNSEEN, Change, Part, Words, change_of, walked, words_at
+from memtile.explain.whole_walks import Dims, whole_walk
 from memtile.jit.tables import plain
 from memtile.model.dma.bd_fields import KIND_NAMES
 
@@ -74,6 +76,7 @@ class WalkCulprits:
         self._planned, self._engine = planned, planned.engine
         self._map: Callable[[Words], Words] = lambda words: words
         self._streams: dict[int, Words] = {}
+        self._whole = False  # walks are changed as a whole
 
     def find(self, port: str, got: Array, expected: Array) -> Culprit | None:
         """The culprit for an output; None = none is known.
@@ -106,12 +109,20 @@ class WalkCulprits:
         places, made = (np.concatenate(each) for each in zip(*stored, strict=True))
         if not self._is_so(made, _words(got)[places], got.dtype):
             return None
-        return self._only(self._found(ends, name, _words(got), expected))
+        return self._first_of(lambda: self._found(ends, name, _words(got), expected))
 
     def _of_stream(self, sender: int, got: Array, expected: Words) -> Culprit | None:
         if not self._is_so(self._stream(sender), _words(got), got.dtype):
             return None
-        return self._only(self._sent_as(sender, expected, {}))
+        return self._first_of(lambda: self._sent_as(sender, expected, {}))
+
+    def _first_of(self, find: Callable[[], Iterator[_Found]]) -> Culprit | None:
+        """The culprit by a change of one number, else by one of a walk as a whole."""
+        for self._whole in (False, True):
+            with suppress(_LostError):
+                if every := list(find()):
+                    return self._only(every)
+        return None
 
     def _is_so(self, made: Words, got: Words, dtype: np.dtype[Any]) -> bool:
         """Whether the walks give what came out, with what a core does to each element."""
@@ -379,6 +390,9 @@ class WalkCulprits:
         """Channels that each write where another one should, or read what another one should."""
         tile = self._engine.channels.tile
         joins = {ch: self._change(ch, [part.moved for part in stored[ch]]) for ch in failing}
+        if self._whole:
+            yield from self._likewise(joins)
+            return
         senders = {ch: self._sender(ch) for ch in failing}
         yield from self._out_of_order(joins, {ch: int(tile[senders[ch]]) for ch in failing}, "join")
         splits: dict[int, Change | None] = {}
@@ -390,6 +404,14 @@ class WalkCulprits:
             splits[sender] = self._change(sender, self._should_send(sender, words))
         receivers = {self._sender(end): int(tile[end]) for end in map(self._through, senders.values()) if end}
         yield from self._out_of_order(splits, receivers, "split")
+
+    def _likewise(self, changes: Mapping[int, Change | None]) -> Iterator[_Found]:
+        """Channels that are all right with the walks of others."""
+        found = {ch: change for ch, change in changes.items() if change is not None}
+        if found and len(found) == len(changes):
+            (first, change), *others = found.items()
+            names = " and ".join(called(self._engine, ch) for ch, _ in others)
+            yield first, change._replace(does=f"{change.does}, and so does {names}")
 
     def _out_of_order(
         self, changes: Mapping[int, Change | None], tiles: Mapping[int, int], how: str
@@ -420,18 +442,29 @@ class WalkCulprits:
 
     def _change(self, ch: int, parts: Sequence[Part]) -> Change | None:
         bds = {bd.number: bd.descriptor for bd in self._planned.bds[ch]}
-        return change_of(bds, parts, writes=self._planned.receives(ch))
+        writes = self._planned.receives(ch)
+        return (
+            whole_walk(bds, parts, self._walks(ch), writes=writes)
+            if self._whole
+            else change_of(bds, parts, writes=writes)
+        )
 
-    def _only(self, found: Iterator[_Found]) -> Culprit | None:
-        """The culprit: one alone, or one alone that has no plain walk, or that begins too far on."""
-        every = list(found)
+    def _walks(self, ch: int) -> list[Dims]:
+        """The walks of other channels that are none of words in a row."""
+        others = [bd for other, bds in self._planned.bds.items() if other != ch for bd in bds]
+        return [bd.descriptor.dims for bd in others if bd.descriptor.dims and not any(bd.descriptor.pad)]
+
+    def _only(self, every: Sequence[_Found]) -> Culprit | None:
+        """The culprit: one alone, or one alone that has no plain walk, or another's, or begins too far on."""
         odd = [
             each
             for each in every
             if any(len(bd.dims) > 1 or bd.pad or bd.iteration.wrap > 1 for bd in each[1].old)
         ]
         late = [each for each in every if _begins_too_late(each[1])]
-        chosen = next((some for some in (every, odd, late) if len(some) == 1), [])
+        known = [each for each in every if {bd.dims for bd in each[1].new} <= {*self._walks(each[0])}]
+        sets = (every, known) if self._whole else (every, odd, late)
+        chosen = next((some for some in sets if len(some) == 1), [])
         if len(chosen) != 1:
             return None
         ch, change = chosen[0]
