@@ -5824,8 +5824,8 @@ MUTANTS = (
     Mutant(
         "of two walks that would do the one that begins too far on is not preferred",
         "explain/walk_culprits.py",
-        "for some in (every, odd, late)",
-        "for some in (every, odd)",
+        "else (every, odd, late)",
+        "else (every, odd)",
         "tests/data/test_walk_culprits.py::test_the_channel_is_named_with_the_walk_that_it_needs",
     ),
     Mutant(

@@ -114,8 +114,7 @@ class ObjectFifo(Resolvable):
         self._prod: ObjectFifoHandle | None = None
         self._cons: list[ObjectFifoHandle] = []
         self._op: Any = None
-        self._resolving = False
-        self._line = program_line()
+        self._resolving, self._line = False, program_line()
 
     @property
     def depth(self) -> int | None:
