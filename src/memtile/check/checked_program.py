@@ -151,8 +151,8 @@ def twin(subject: Subject, make: Callable[[], Subject]) -> Subject:
         subject: it.
         make: makes another one, which takes as long as the first did.
     """
-    if not subject.made:
-        return make()
+    if not subject.made or subject.engine.cores.running:
+        return make()  # a kernel that is attached has a generator, which is no state
     array, engine = subject.made[0].array, subject.engine
     other = Array(array.device.name, array.columns).engine
     put_back(other, take(engine))

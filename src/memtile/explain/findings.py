@@ -172,6 +172,7 @@ CODES: Mapping[str, FindingCode] = MappingProxyType(
         "MT0409": FindingCode("an output that a C++ kernel takes as const", Severity.WARNING),
         "MT0410": FindingCode("an output has what another one should have", Severity.ERROR),
         "MT0411": FindingCode("numbers that a core wraps, rounds or narrows", Severity.ERROR),
+        "MT0412": FindingCode("a core and a ring that use their buffers in different orders", Severity.ERROR),
         "MT0413": FindingCode("sums that go on from block to block", Severity.ERROR),
         "MT0501": FindingCode("bank conflicts cost time", Severity.NOTE),
         "MT0502": FindingCode("short descriptors cost time", Severity.NOTE),

@@ -48,7 +48,7 @@ def number_candidates(design: DesignText) -> Iterator[Found]:
     for operation, role, _, value in found:
         seen[_alike(design, operation, role)][value] += 1
     for operation, role, at, value in found:
-        if _is_taken(design, operation, role):
+        if _is_taken(design, operation, role) or _is_idle(design, operation, at):
             continue
         alike = seen[_alike(design, operation, role)]
         for other, unlikely in _others(design, operation, role, value, alike).items():
@@ -58,6 +58,15 @@ def number_candidates(design: DesignText) -> Iterator[Found]:
             part = part_of(operation, role)
             says = f"{_title(design, operation)}: {f'{part} ' * bool(part)}{other} instead of {value}"
             yield operation, Candidate(kind, says, changes, unlikely)
+
+
+def _is_idle(design: DesignText, operation: Operation, at: int) -> bool:
+    """Whether a number is the stride of a dimension of size 1, which no step ever takes."""
+    parts = [(part_of(operation, role), token, value) for role, token, value in design.numbers(operation)]
+    sizes, strides = ([each for each in parts if each[0] == part] for part in ("size", "stride"))
+    if len(sizes) != len(strides):
+        return False
+    return any(stride[1] == at and size[2] == 1 for size, stride in zip(sizes, strides, strict=True))
 
 
 def _kind(operation: Operation, role: str) -> str:
