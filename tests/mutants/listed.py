@@ -48,7 +48,36 @@ UNSTARTED = "tests/faults/test_unstarted_bds.py"
 BALANCE = "tests/faults/test_word_balance.py"
 ALIKE = "tests/faults/test_alike_cores.py"
 MOVES = "tests/faults/test_odd_moves.py"
+KNOWN = "tests/faults/test_known_memories.py"
 MUTANTS = (
+    Mutant(
+        "contents at the start count as nothing that is written",
+        "check/known_memories.py",
+        "self._engine.checks.filled[own] | (self",
+        "(self",
+        f"{KNOWN}::test_words_that_nothing_writes_are_named_with_the_one_that_writes_too_few",
+    ),
+    Mutant(
+        "a lock hands over what those that acquire it have written",
+        "check/guarded_words.py",
+        "each.released if reads else each.acquired)]",
+        "each.acquired if reads else each.released)]",
+        f"{KNOWN}::test_a_descriptor_that_reads_another_buffer_than_its_lock_guards_is_named",
+    ),
+    Mutant(
+        "a descriptor that alone reads its words has the wrong buffer",
+        "check/guarded_words.py",
+        "if reads and len(without(use.bd.places, rest)):",
+        "if not len(rest):",
+        f"{KNOWN}::test_one_that_may_have_another_lock_on_purpose_is_not_named",
+    ),
+    Mutant(
+        "memory without an order is said beside the descriptor at the wrong buffer",
+        "check/guarded_words.py",
+        "if who in channels_of([each])]",
+        "if who in channels_of([each]) and not meant]",
+        f"{KNOWN}::test_a_descriptor_that_writes_another_buffer_than_its_lock_guards_is_named",
+    ),
     Mutant(
         "words that came in a period that ends early and wait for a lock are those of another time",
         "sim/skip/compiled_replay.py",

@@ -10,7 +10,9 @@ from memtile.check.bd_reuse import reuse_findings
 from memtile.check.check_result import CheckResult
 from memtile.check.checked_program import Subject, of_design, twin
 from memtile.check.descriptor_rules import descriptor_findings, row_findings
+from memtile.check.guarded_words import with_guarded
 from memtile.check.host_rules import await_findings, bench_findings, token_findings
+from memtile.check.known_memories import known_memories
 from memtile.check.left_words import part_findings
 from memtile.check.lock_rules import wait_findings
 from memtile.check.overflow import may_overflow, overflow_findings
@@ -18,6 +20,7 @@ from memtile.check.play import hangs
 from memtile.check.ring_turns import ring_findings
 from memtile.check.sharing import sharing_findings
 from memtile.check.streams import idle_receivers, planned_of, stream_findings
+from memtile.check.unwritten_words import unwritten_findings
 from memtile.design.array import Array
 from memtile.design.memory_tile import MemoryTile
 from memtile.errors import MemtileError
@@ -109,6 +112,9 @@ def check(name: str, make: Callable[[], Subject]) -> CheckResult:
     if hurried is not None and not any(each.severity is Severity.ERROR for each in found):
         found += overflow_findings(hurried)
     found += part_findings(subject, found)
+    memories = known_memories(subject)
+    found = with_guarded(subject.engine, memories, found)
+    found += unwritten_findings(memories, found)
     found += subject.conditions()
     return CheckResult(name, in_order(found), len(subject.log.tasks), tuple(subject.notes), proved)
 

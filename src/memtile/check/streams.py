@@ -54,12 +54,16 @@ def stream_findings(subject: Subject) -> Iterator[Finding]:
 
 def balance_of(subject: Subject) -> WordBalance:
     """The lengths of all descriptors of a design, held against each other."""
-    areas = [
+    return WordBalance(planned_of(subject), areas_of(subject))
+
+
+def areas_of(subject: Subject) -> list[NamedArea]:
+    """The buffers of a design."""
+    return [
         NamedArea(buffer.name, tile.index, buffer.offset, buffer.nbytes)
         for tile in subject.tiles
         for buffer in tile.buffers
     ]
-    return WordBalance(planned_of(subject), areas)
 
 
 def planned_of(subject: Subject) -> PlannedWords:
