@@ -51,6 +51,13 @@ MOVES = "tests/faults/test_odd_moves.py"
 KNOWN = "tests/faults/test_known_memories.py"
 MUTANTS = (
     Mutant(
+        "the rounds of a core say nothing of those of the next one",
+        "importers/kernels/turn_balance.py",
+        "or not self._agree(counts)",
+        "or False",
+        "tests/faults/test_turn_balance.py::test_the_rounds_of_a_core_follow_from_those_of_the_one_before",
+    ),
+    Mutant(
         "contents at the start count as nothing that is written",
         "check/known_memories.py",
         "self._engine.checks.filled[own] | (self",
