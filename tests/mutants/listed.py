@@ -51,6 +51,13 @@ MOVES = "tests/faults/test_odd_moves.py"
 KNOWN = "tests/faults/test_known_memories.py"
 MUTANTS = (
     Mutant(
+        "flows from one port have the line of the first",
+        "importers/mlir/configure.py",
+        "with reading(flow.operation):\n                ends |=",
+        "with reading(flows[0].operation):\n                ends |=",
+        "tests/faults/test_channel_numbers.py::test_a_channel_that_a_flow_does_not_have_is_told_with_that_flow",
+    ),
+    Mutant(
         "the rounds of a core say nothing of those of the next one",
         "importers/kernels/turn_balance.py",
         "or not self._agree(counts)",
