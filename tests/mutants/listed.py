@@ -49,7 +49,29 @@ BALANCE = "tests/faults/test_word_balance.py"
 ALIKE = "tests/faults/test_alike_cores.py"
 MOVES = "tests/faults/test_odd_moves.py"
 KNOWN = "tests/faults/test_known_memories.py"
+CULPRITS = "tests/faults/test_stream_culprits.py"
 MUTANTS = (
+    Mutant(
+        "control packets write any number of locks",
+        "check/play.py",
+        "self._left_of_packets[self._by_packets[lock]] -= 1",
+        "pass",
+        f"{CULPRITS}::test_control_packets_write_as_many_locks_as_they_have_words_for_before_a_run",
+    ),
+    Mutant(
+        "control packets release no lock before a run",
+        "check/play.py",
+        "if lock in self._open or self._may_be_written(lock):",
+        "if lock in self._open:",
+        f"{CULPRITS}::test_control_packets_write_as_many_locks_as_they_have_words_for_before_a_run",
+    ),
+    Mutant(
+        "a core that waits for its own release is not the one",
+        "explain/deadlock/wrong_locks.py",
+        " or _own_wait(lock, waits, words)",
+        "",
+        f"{CULPRITS}::test_a_core_that_waits_for_what_it_alone_releases_afterwards",
+    ),
     Mutant(
         "flows from one port have the line of the first",
         "importers/mlir/configure.py",

@@ -255,7 +255,9 @@ class Play:
         self.reasons[_BY_PACKETS] = None
         bds = [bd for task in self._log.tasks for bd in task.bds]
         given = {bd.release.lock for bd in bds if bd.release is not None}
-        given.update(*self._released.values(), *(step.locks for own in self._log.steps.values() for step in own))
+        given.update(
+            *self._released.values(), *(step.locks for own in self._log.steps.values() for step in own)
+        )
         for lock in set(range(len(self._log.locks))) - given:
             tile, _ = owner(self.engine, lock)
             if tile in self._streams.packets:
@@ -264,7 +266,9 @@ class Play:
 
     def _may_be_written(self, lock: int) -> bool:
         """Whether a control packet may still write a lock for the first time."""
-        return lock in self._by_packets.keys() - self._open and self._left_of_packets[self._by_packets[lock]] > 0
+        return (
+            lock in self._by_packets.keys() - self._open and self._left_of_packets[self._by_packets[lock]] > 0
+        )
 
     # hosts -----------------------------------------------------------------------------------------------
 
