@@ -273,6 +273,17 @@ def test_a_core_that_waits_for_what_it_alone_releases_afterwards(tmp_path: Path)
         )
 
 
+@pytest.mark.parametrize("endless", [True, False])
+def test_the_core_that_was_to_release_a_lock_is_named_before_a_run(tmp_path: Path, endless: bool) -> None:
+    text = changed(CONTROL, "aie.use_lock(%full, Release", "aie.use_lock(%free, Release")
+    if not endless:
+        text = changed(text, "      aie.next_bd ^one\n", "      aie.next_bd ^end\n")
+    finding = of_check(tmp_path, text)[0]
+    severity = Severity.WARNING if endless else Severity.ERROR
+    assert (finding.code, finding.severity, finding.sides[0].who) == ("MT0103", severity, "core (0, 2)")
+    assert "core (0, 2) releases lock 2 'free' of tile (0, 2) instead" in finding.message
+
+
 def test_a_channel_that_is_sent_nothing_and_that_nothing_waits_for_comes_last(tmp_path: Path) -> None:
     findings = of_run(tmp_path, changed(CONTROL, WAIT, SPARE + WAIT))
     assert [each.code for each in findings] == ["MT0302", "MT0312"]

@@ -52,6 +52,13 @@ KNOWN = "tests/faults/test_known_memories.py"
 CULPRITS = "tests/faults/test_stream_culprits.py"
 MUTANTS = (
     Mutant(
+        "a wait for a lock without a release names only who waits",
+        "check/check.py",
+        "return [_with_giver(each, hung) for each in findings], None",
+        "return findings, None",
+        f"{CULPRITS}::test_the_core_that_was_to_release_a_lock_is_named_before_a_run[False]",
+    ),
+    Mutant(
         "control packets write any number of locks",
         "check/play.py",
         "self._left_of_packets[self._by_packets[lock]] -= 1",

@@ -77,6 +77,7 @@ RULES: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
 )
 _HANGS = frozenset(("MT0103", "MT0106", "MT0108", "MT0109", "MT0110", "MT0111", "MT0112"))
 """Codes of rules that name a hang."""
+_NEVER_RELEASED = "MT0103"
 _CODES: Mapping[str, str] = {
     **dict.fromkeys(
         ("bd_count", "buffer_fit", "channels", "heap_size", "link_full", "lock_id", "mlir_bds"), "MT0101"
@@ -136,7 +137,9 @@ def _with_hangs(
     ]
     named = any(each.code in _HANGS and each.severity is Severity.ERROR for each in findings)
     if named and not facts:
-        return list(findings), None
+        locks = any(each.code == _NEVER_RELEASED for each in findings)
+        hung = hangs(subject).hang.findings if locks else ()
+        return [_with_giver(each, hung) for each in findings], None
     hang, undecided, proved = hangs(subject)
     if facts:
         found = with_imbalances(
@@ -151,8 +154,12 @@ def _with_hangs(
     hung, findings = _by_connections(subject, findings, hang.findings)
     confirmed = {n: each for n, each in enumerate(findings) if any(_same(each, other) for other in hung)}
     beyond = [each for each in hung if not any(_same(each, other) for other in confirmed.values())]
+    softer = bool(hung) and not any(each.severity is Severity.ERROR for each in hung)
     raised = [
-        replace(each, severity=Severity.ERROR) if n in confirmed else each for n, each in enumerate(findings)
+        replace(_with_giver(each, hung), severity=each.severity if softer else Severity.ERROR)
+        if n in confirmed
+        else each
+        for n, each in enumerate(findings)
     ]
     if undecided and not any(each.severity is Severity.ERROR for each in (*raised, *beyond)):
         subject.notes.append(f"undecided whether every run finishes: {undecided}")
@@ -162,6 +169,14 @@ def _with_hangs(
     if proved is not None and near:
         proved = proved.doubted(*(f"finding {finding.code}" for finding in near))
     return [*raised, *beyond, *near], proved
+
+
+def _with_giver(finding: Finding, hung: Sequence[Finding]) -> Finding:
+    """A wait for a lock that nobody releases, as an abstract run says it if that names a core."""
+    others = (each for each in hung if finding.code == _NEVER_RELEASED and _same(each, finding))
+    told = (each for each in others if each.sides[0].who not in {side.who for side in finding.sides})
+    found = next((each for each in told if each.sides[0].who.startswith("core")), None)
+    return finding if found is None else replace(found, severity=finding.severity)
 
 
 def _by_connections(

@@ -251,10 +251,13 @@ class Play:
             self.reasons[f"what {core_name(self.engine, core)} does {why}"] = None
 
     def let_packets_write(self) -> None:
-        """Take locks that nothing else releases for such as control packets give what is waited for."""
+        """Take locks of cores that nothing else releases for such as control packets release.
+
+        Of those that descriptors wait for see ``lock_rules``.
+        """
         self.reasons[_BY_PACKETS] = None
         bds = [bd for task in self._log.tasks for bd in task.bds]
-        given = {bd.release.lock for bd in bds if bd.release is not None}
+        given = {step.lock for bd in bds for step in (bd.acquire, bd.release) if step is not None}
         given.update(
             *self._released.values(), *(step.locks for own in self._log.steps.values() for step in own)
         )
