@@ -129,6 +129,21 @@ def test_where_two_loops_could_be_off_none_is_named() -> None:
     assert checked(text(3, 3)) == []  # nor is one where both are
 
 
+def test_the_rounds_of_a_core_follow_from_those_of_the_one_before() -> None:
+    """The host tells how many rounds the one core makes by what comes, and the other by what goes."""
+    takes = (use("mid", "Consume", 8), use("result", "Produce", 16))
+    design = device(
+        fifo("factor", "s", "c", 64),
+        fifo("mid", "c", "d", 8),
+        fifo("result", "d", "s", 16),
+        core("c", loop(9, use("factor", "Consume", 64), loop(3, use("mid", "Produce", 8)))),
+        core("d", loop(9, loop(4, *takes))),
+        host(copied("result", "b", 0), copied("factor", "a", 1), WAIT.replace("out", "result")),
+    )
+    (found,) = checked(design)
+    assert found.fix.endswith(f"in line {line(design, 3)} make 4 turns.")
+
+
 def test_a_run_that_hangs_names_the_loop_instead_of_waits() -> None:
     done = load(Text("d.mlir", text(3))).run(np.arange(64, dtype=np.int32), max_cycles=20_000)
     errors = [each for each in done.result.findings if each.severity is Severity.ERROR]

@@ -48,7 +48,79 @@ UNSTARTED = "tests/faults/test_unstarted_bds.py"
 BALANCE = "tests/faults/test_word_balance.py"
 ALIKE = "tests/faults/test_alike_cores.py"
 MOVES = "tests/faults/test_odd_moves.py"
+KNOWN = "tests/faults/test_known_memories.py"
+CULPRITS = "tests/faults/test_stream_culprits.py"
 MUTANTS = (
+    Mutant(
+        "a wait for a lock without a release names only who waits",
+        "check/check.py",
+        "return [_with_giver(each, hung) for each in findings], None",
+        "return findings, None",
+        f"{CULPRITS}::test_the_core_that_was_to_release_a_lock_is_named_before_a_run[False]",
+    ),
+    Mutant(
+        "control packets write any number of locks",
+        "check/play.py",
+        "self._left_of_packets[self._by_packets[lock]] -= 1",
+        "pass",
+        f"{CULPRITS}::test_control_packets_write_as_many_locks_as_they_have_words_for_before_a_run",
+    ),
+    Mutant(
+        "control packets release no lock before a run",
+        "check/play.py",
+        "if lock in self._open or self._may_be_written(lock):",
+        "if lock in self._open:",
+        f"{CULPRITS}::test_control_packets_write_as_many_locks_as_they_have_words_for_before_a_run",
+    ),
+    Mutant(
+        "a core that waits for its own release is not the one",
+        "explain/deadlock/wrong_locks.py",
+        " or _own_wait(lock, waits, words)",
+        "",
+        f"{CULPRITS}::test_a_core_that_waits_for_what_it_alone_releases_afterwards",
+    ),
+    Mutant(
+        "flows from one port have the line of the first",
+        "importers/mlir/configure.py",
+        "with reading(flow.operation):\n                ends |=",
+        "with reading(flows[0].operation):\n                ends |=",
+        "tests/faults/test_channel_numbers.py::test_a_channel_that_a_flow_does_not_have_is_told_with_that_flow",
+    ),
+    Mutant(
+        "the rounds of a core say nothing of those of the next one",
+        "importers/kernels/turn_balance.py",
+        "or not self._agree(counts)",
+        "or False",
+        "tests/faults/test_turn_balance.py::test_the_rounds_of_a_core_follow_from_those_of_the_one_before",
+    ),
+    Mutant(
+        "contents at the start count as nothing that is written",
+        "check/known_memories.py",
+        "self._engine.checks.filled[own] | (self",
+        "(self",
+        f"{KNOWN}::test_words_that_nothing_writes_are_named_with_the_one_that_writes_too_few",
+    ),
+    Mutant(
+        "a lock hands over what those that acquire it have written",
+        "check/guarded_words.py",
+        "each.released if reads else each.acquired)]",
+        "each.acquired if reads else each.released)]",
+        f"{KNOWN}::test_a_descriptor_that_reads_another_buffer_than_its_lock_guards_is_named",
+    ),
+    Mutant(
+        "a descriptor that alone reads its words has the wrong buffer",
+        "check/guarded_words.py",
+        "if reads and len(without(use.bd.places, rest)):",
+        "if not len(rest):",
+        f"{KNOWN}::test_one_that_may_have_another_lock_on_purpose_is_not_named",
+    ),
+    Mutant(
+        "memory without an order is said beside the descriptor at the wrong buffer",
+        "check/guarded_words.py",
+        "if who in channels_of([each])]",
+        "if who in channels_of([each]) and not meant]",
+        f"{KNOWN}::test_a_descriptor_that_writes_another_buffer_than_its_lock_guards_is_named",
+    ),
     Mutant(
         "words that came in a period that ends early and wait for a lock are those of another time",
         "sim/skip/compiled_replay.py",

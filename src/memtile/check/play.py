@@ -174,6 +174,8 @@ class Play:
         self._lowered: dict[tuple[int, ...], tuple[int, ...]] = {}  # BDs of external memory, by their words
         self._senders: dict[int, list[int]] = {}  # by channel the tasks that send a token, from 1 on
         self._open: set[int] = set()  # locks that somebody may give any number of units
+        self._by_packets: dict[int, int] = {}  # tiles, by locks that control packets alone release
+        self._left_of_packets = Counter[int]()  # by tile how many locks they may still write
         self._free: set[Party] = set()  # nothing is known to hold them up
         self._grants: dict[Party, int] = {}
         self._turns: dict[int, Turn] = {}
@@ -247,6 +249,29 @@ class Play:
         if core >= 0:
             self._free.add(Party(PartyKind.CORE, core))
             self.reasons[f"what {core_name(self.engine, core)} does {why}"] = None
+
+    def let_packets_write(self) -> None:
+        """Take locks of cores that nothing else releases for such as control packets release.
+
+        Of those that descriptors wait for see ``lock_rules``.
+        """
+        self.reasons[_BY_PACKETS] = None
+        bds = [bd for task in self._log.tasks for bd in task.bds]
+        given = {step.lock for bd in bds for step in (bd.acquire, bd.release) if step is not None}
+        given.update(
+            *self._released.values(), *(step.locks for own in self._log.steps.values() for step in own)
+        )
+        for lock in set(range(len(self._log.locks))) - given:
+            tile, _ = owner(self.engine, lock)
+            if tile in self._streams.packets:
+                self._by_packets[lock] = tile
+        self._left_of_packets = Counter(self._streams.packets)
+
+    def _may_be_written(self, lock: int) -> bool:
+        """Whether a control packet may still write a lock for the first time."""
+        return (
+            lock in self._by_packets.keys() - self._open and self._left_of_packets[self._by_packets[lock]] > 0
+        )
 
     # hosts -----------------------------------------------------------------------------------------------
 
@@ -410,6 +435,9 @@ class Play:
         helped = False
         for party, lock, wanted in list(self._at_locks()):
             if party not in self._free and self._may_take(party, lock, wanted) and self._grant(party):
+                if self._may_be_written(lock):
+                    self._left_of_packets[self._by_packets[lock]] -= 1
+                    self._open.add(lock)
                 (granted if party.kind is PartyKind.CHANNEL else over)(state, party.number)
                 name = lock_name(self.engine, lock)
                 self.let_go[f"it is not known whether {name} has what is waited for"] = None
@@ -459,7 +487,7 @@ class Play:
 
     def _may_take(self, party: Party, lock: int, wanted: int) -> bool:
         """Whether a lock could have in some run what a party waits for."""
-        if lock in self._open:
+        if lock in self._open or self._may_be_written(lock):
             return True
         if not self._allowed.is_contested(lock):
             return bool(self.engine.state.locks.value[lock] >= wanted)  # where it waits for exactly so much
@@ -480,6 +508,7 @@ class Play:
 _FEW = 2  # reasons that are said
 _NO_HOST = "the host is not part of what is checked"
 _NOBODY = "nobody releases it"
+_BY_PACKETS = "control packets may write whatever they like"
 
 
 class Played(NamedTuple):
@@ -503,6 +532,8 @@ def hangs(subject: Subject) -> Played:
     if reason or not (subject.log.tasks or (subject.kernels and not subject.hosted)):
         return Played(Hang(), reason, Proof("", (reason,)) if reason else None)
     play = Play(subject, streams)
+    if streams.packets:
+        play.let_packets_write()
     play.go()
     cores = [] if subject.hosted else play.waiting_cores()
     found = Open(play.open_channels(), cores, hosts=play.hosts(), dropping=sorted(play.dropped))
@@ -529,6 +560,9 @@ def hangs(subject: Subject) -> Played:
         reasons.append("several packets share a route, and timing decides their order")
     more = ", ..." if len(reasons) > _FEW else ""
     undecided = f"{', '.join(reasons[:_FEW])}{more}"
+    if streams.packets:
+        hung = replace(hung, findings=tuple(replace(e, severity=Severity.WARNING) for e in hung.findings))
+        return Played(hung, undecided, Proof("", (_BY_PACKETS,)))
     if not subject.hosted:
         return Played(_whatever_a_host_does(hung), _NO_HOST, Proof("", (_NO_HOST,)))
     ends = STUCK if _is_error(hung.findings) else FINISHES

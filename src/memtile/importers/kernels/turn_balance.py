@@ -135,9 +135,28 @@ class _Balance:
 
     def _uneven(self, counts: Mapping[str, Counts]) -> bool:
         """Whether any object FIFO does not fit."""
-        return any(not self._fits_cores(name, counts) for name in self._fifos) or any(
-            not self._fits_host(core, counts[core.tile]) for core in self._cores
+        return (
+            any(not self._fits_cores(name, counts) for name in self._fifos)
+            or any(not self._fits_host(core, counts[core.tile]) for core in self._cores)
+            or not self._agree(counts)
         )
+
+    def _agree(self, counts: Mapping[str, Counts]) -> bool:
+        """Whether cores without an end make as many rounds as the others leave them, from a host on."""
+        endless = {core.tile for core in self._cores if core.endless}
+        rounds = {tile: each for tile in endless for each in self._ratios(counts[tile]).values()}
+        left = [*rounds]
+        for tile in left:  # which grows
+            for other, key, many in self._partners(tile, counts):
+                there = rounds[tile] * counts[tile][key] / many
+                if other not in endless or not there:
+                    continue
+                if other not in rounds:
+                    rounds[other] = there
+                    left.append(other)
+                if rounds[other] != there:
+                    return False
+        return True
 
     def _fits_cores(self, name: str, counts: Mapping[str, Counts]) -> bool:
         """Whether what a core gives in a round and what others take in theirs divide each other."""
@@ -167,22 +186,24 @@ class _Balance:
         rounds = {*ratios.values(), Fraction(1)}
         wanted = [loop.turns * ratio / each for ratio in ratios.values() for each in rounds]
         wanted += [
-            Fraction(loop.turns * many, counts[key]) for key, many in self._partners(core) if counts[key]
+            Fraction(loop.turns * many, counts[key])
+            for _, key, many in self._partners(core.tile, self._counts)
+            if counts[key]
         ]
         return {int(each) for each in wanted if each.denominator == 1 and each > 0} - {loop.turns}
 
-    def _partners(self, core: _Core) -> Iterator[tuple[Key, int]]:
-        """What other cores move in a round of the object FIFOs of a core."""
-        for key in self._counts[core.tile]:
+    def _partners(self, tile: str, counts: Mapping[str, Counts]) -> Iterator[tuple[str, Key, int]]:
+        """Other cores, and what they move in a round of the object FIFOs that they have with a core."""
+        for key in counts[tile]:
             fifo = self._fifos.get(key.name)
             if fifo is None:
                 continue
             others = fifo.consumers if key.port == "Produce" else [fifo.producer]
             port = "Consume" if key.port == "Produce" else "Produce"
-            for other in others:
-                many = self._counts.get(self._tile(other), {}).get(Key(key.name, port), 0)
+            for other in map(self._tile, others):
+                many = counts.get(other, {}).get(Key(key.name, port), 0)
                 if many:
-                    yield key, many
+                    yield other, key, many
 
     def _of_host(self, name: str) -> int | None:
         """Objects that a host moves through an object FIFO, through links too; None if it is not known."""
