@@ -299,3 +299,30 @@ def test_two_pairs_of_channels_that_count_by_one_lock_get_one_of_their_own(share
     found = [each.fix for each in array.run(check=True).findings if each.code == "MT0201"]
     assert all("a lock of their own: lock 0 'full 0' of tile (0, 1) counts" in fix for fix in found)
     assert bool(found) == shared
+
+
+@pytest.mark.parametrize("room", [1, 2])
+def test_cores_that_share_one_buffer_have_room_for_one(room: int) -> None:
+    array = Array("npu1", columns=1)
+    low, high = array.compute_tile(0, 2), array.compute_tile(0, 3)
+    hand, free, full = high.buffer("hand", 8), high.lock(room, "free"), high.lock(0, "full")
+
+    def gives(core: Core) -> Iterator[Action]:
+        for turn in range(3):
+            yield core.acquire(free)
+            core.write(hand, [turn] * 8)
+            yield core.release(full)
+
+    def takes(core: Core) -> Iterator[Action]:
+        for _ in range(3):
+            yield core.acquire(full)
+            core.read(hand)
+            yield core.release(free)
+
+    low.run_kernel(gives)
+    high.run_kernel(takes)
+    if room == 1:
+        assert array.run(check=True).good
+        return
+    says = "If lock 0 'free' of tile (0, 3) counts one buffer alone, begin it with 1 instead of 2; else let "
+    assert first(array).fix.startswith(says)

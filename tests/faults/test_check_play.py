@@ -14,7 +14,7 @@ from memtile.bd.descriptor import Descriptor
 from memtile.check.check import check
 from memtile.check.check_result import CheckResult
 from memtile.check.checked_program import of_design, of_mlir
-from memtile.check.core_turns import CoreText, UndecidedError
+from memtile.check.core_turns import CoreText, UndecidedError, cascades_by_text
 from memtile.check.play import Counts
 from memtile.check.task_list import GivenTask, LockStep, StaticBd
 from memtile.cli.check import checked
@@ -24,6 +24,7 @@ from memtile.explain.deadlock.build import Givers
 from memtile.explain.deadlock.graph import PartyKind
 from memtile.importers.design import load, load_still
 from memtile.importers.kernels.core_locks import released_by_cores
+from memtile.importers.mlir.token_packets import Text
 from support.designs.severe import severe
 from support.mlir.mlir_designs import device, loaded
 from support.mlir.mlir_texts import PASSTHROUGH
@@ -341,3 +342,26 @@ def test_cores_of_a_text_without_host_that_wait_for_each_other_are_found(
     ]
     result = check("d", lambda: of_mlir(loaded(device(locks, *cores))))
     assert [each.code for each in result.findings if each.code in ("MT0103", "MT0106")] == codes
+
+
+@pytest.mark.parametrize(
+    ("steps", "codes"), [(("wait", "put"), ["MT0106"]), (("put", "wait"), []), (("wait", "call"), [])]
+)
+def test_a_circle_through_a_cascade_is_found(steps: tuple[str, ...], codes: list[str]) -> None:
+    """What a function would put, nobody knows: then neither end of the cascade is played."""
+    acts = {
+        "wait": "aie.use_lock(%back, AcquireGreaterEqual, 1)",
+        "put": "aie.put_cascade(%v : vector<16xi32>)",
+        "call": "func.call @put() : () -> ()",
+    }
+    body = "\n".join(acts[step] for step in steps)
+    text = device(
+        "func.func private @put()\n%back = aie.lock(%c, 0) {init = 0 : i32}\naie.cascade_flow(%d, %c)",
+        f"aie.core(%d) {{ %v = arith.constant dense<1> : vector<16xi32>\n{body}\naie.end }}",
+        "aie.core(%c) { %v = aie.get_cascade() : vector<16xi32>\n",
+        "aie.use_lock(%back, Release, 1)\naie.end }",
+    )
+    subject = of_mlir(load_still(Text("d.mlir", text)))
+    assert (cascades_by_text(subject.made[0]) is None) == ("call" in steps)
+    found = check("d", lambda: subject).findings
+    assert [each.code for each in found if each.code in ("MT0103", "MT0106")] == codes

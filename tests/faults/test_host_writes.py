@@ -145,3 +145,38 @@ def test_a_core_that_waits_for_exactly_a_value_waits_for_the_host() -> None:
     core = "aie.core(%c) { aie.use_lock(%go, Acquire, 1)\n aie.end }"
     done = loaded(device(LOCK, core, host())).run(max_cycles=2_000)
     assert "Let the host set it to 1" in first(done.result.findings)
+
+
+SAID = 'aie.lock(%c, 1) {init = 0 : i32, sym_name = "said"}'
+GAIN = '%gain = aie.buffer(%c) {sym_name = "gain"} : memref<64xi32>'
+SCALES = """aie.core(%c) {{
+{}
+%z = arith.constant 3 : index
+%v = memref.load %gain[%z] : memref<64xi32>
+aie.use_lock(%go, Release, 1)
+aie.end
+}}"""
+
+
+@pytest.mark.parametrize(
+    ("steps", "waits", "codes"),
+    [
+        ((TAKE, "aiex.set_lock(%said, 1)", "aiex.npu.rtp_write(@gain, 3, 7)", WAIT),
+         "aie.use_lock(%said, AcquireGreaterEqual, 1)", ["MT0201"]),
+        (("aiex.npu.rtp_write(@gain, 3, 7)", TAKE, WAIT), "", []),
+        ((TAKE, "aiex.npu.rtp_write(@gain, 3, 7)", "aiex.set_lock(%said, 1)", WAIT),
+         "aie.use_lock(%said, AcquireGreaterEqual, 1)", []),
+        ((TAKE, WAIT, "aiex.npu.rtp_write(@gain, 3, 7)"), "", []),  # for the next launch
+    ],
+)  # fmt: skip
+def test_a_parameter_that_is_written_after_all_is_started(
+    steps: tuple[str, ...], waits: str, codes: list[str]
+) -> None:
+    text = device(BUFFER, GAIN, LOCK, f"%said = {SAID}", FLOWS, RING, SCALES.format(waits), host(*steps))
+    found = check("d", lambda: of_mlir(loaded(text))).findings
+    assert [each.code for each in found if each.code == "MT0201"] == codes
+    if codes:
+        (finding,) = found
+        assert finding.message.startswith("The host writes word 3 of buffer 'gain' in line")
+        races = [each for each in loaded(text).run(check=True).result.findings if each.code == "MT0201"]
+        assert races[0].fix.startswith("Let core (0, 2), kernel 'kernel', line ")

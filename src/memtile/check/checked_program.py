@@ -22,6 +22,7 @@ from memtile.explain.moves import Move
 from memtile.importers.host_writes import host_write_findings
 from memtile.importers.idle_tasks import never_started
 from memtile.importers.kernels.core_locks import released_by_cores
+from memtile.importers.late_parameters import late_parameters
 from memtile.importers.loaded import Loaded
 from memtile.importers.mlir.configure import Configured
 from memtile.runs.bd_places import note_bd_places
@@ -111,6 +112,8 @@ def of_mlir(loaded: Loaded) -> Subject:
     """A design of mlir-aie as it stands, with the tasks of its host sequence; see ``load_still``."""
     engine, notes, odd = loaded.array.engine, list(loaded.notes), loaded.oddities
     by_host = [*host_write_findings(engine, loaded.sequence.steps)] if loaded.sequence else []
+    if loaded.sequence is not None and not loaded.sequence.loads:
+        by_host += late_parameters(loaded.configured, loaded.sequence.steps)
     log = TaskLog(engine)
     log.take()
     if loaded.sequence is not None:

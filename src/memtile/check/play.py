@@ -17,12 +17,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from memtile.arch.core import CORE
 from memtile.arch.devices import FIRMWARE_PORT
 from memtile.arch.ports import PORTS
 from memtile.bd.codec import encode
 from memtile.bd.descriptor import NO_ITERATION
 from memtile.check.checked_program import Subject
-from memtile.check.core_turns import CoreText, Turn, UndecidedError
+from memtile.check.core_turns import CoreText, Turn, UndecidedError, cascades_by_text
 from memtile.check.every_timing import proof
 from memtile.check.left_words import left_findings, part_moved
 from memtile.check.streams import OpenStreams, balance_of
@@ -143,6 +144,7 @@ def _times(task: GivenTask, at: int, executions: int) -> int:
 MOST_CYCLES = 1 << 19  # of an abstract run: a sixth of a second where nothing is skipped
 _MOST_GRANTS = 256  # to a party, which then is taken for one that nothing holds up
 _SCRATCH = "words of an abstract run"
+_NO_VALUES = np.zeros(CORE.cascade_words, np.int32)
 _AT_STREAM = (Cause.STREAM_STARVED, Cause.STREAM_BLOCKED)
 
 
@@ -180,6 +182,7 @@ class Play:
         self._grants: dict[Party, int] = {}
         self._turns: dict[int, Turn] = {}
         self._released: dict[int, frozenset[int]] = {}
+        self._cascaded: set[int] = set()  # cores whose turns at the cascade are done
         self._tasks: dict[int, list[GivenTask]] = {}
         for task in self._log.tasks:
             self._tasks.setdefault(task.ch, []).append(task)
@@ -201,13 +204,19 @@ class Play:
         for known in self.engine.cores.running:
             self.engine.cores.stop(int(self.engine.state.cores.tile[known]))
         for made in subject.made:
+            cascades = cascades_by_text(made)
+            if cascades is None:
+                self.reasons["what functions do to the cascade is not known"] = None
             for core in made.device.cores:
                 released, tile = released_by_core(made, core), made.tiles[core.tile].index
                 number = int(spec.core[tile])
                 if released is not None and number >= 0:
                     unknown.discard(tile)
                     self._released[number] = released
-                    self._attach(tile, number, CoreText(made, core))
+                    on_cascade = made.device.aliases.get(core.tile, core.tile) in (cascades or ())
+                    if on_cascade:
+                        self._cascaded.add(number)
+                    self._attach(tile, number, CoreText(made, core, cascades=on_cascade))
         for tile in sorted(unknown):
             self._let_core_free(int(spec.core[tile]), self._reached(tile), "is not known")
 
@@ -233,6 +242,9 @@ class Play:
     def _actions(self, number: int, core: Core, turns: Iterator[Turn]) -> Iterator[Action]:
         for turn in turns:
             self._turns[number] = turn
+            if turn.lock < 0:
+                yield core.get_cascade() if turn.takes else core.put_cascade(_NO_VALUES)
+                continue
             tile, lock = owner(self.engine, turn.lock)
             if turn.exact:
                 yield core.acquire(lock, turn.takes, tile=tile)
@@ -249,6 +261,10 @@ class Play:
         if core >= 0:
             self._free.add(Party(PartyKind.CORE, core))
             self.reasons[f"what {core_name(self.engine, core)} does {why}"] = None
+        if core in self._cascaded:  # whoever waits for its values may have them
+            for other in self._cascaded:
+                self._free.add(Party(PartyKind.CORE, other))
+                self._open.update(self._released[other])
 
     def let_packets_write(self) -> None:
         """Take locks of cores that nothing else releases for such as control packets release.

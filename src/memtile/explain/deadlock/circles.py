@@ -159,7 +159,7 @@ def _kind(knot: Knot, waits: EngineWaits, words: Sentences) -> tuple[str, str]:
         if _holder(knot, waits) is not None:
             return "MT0302", ""
     fix = _not_exactly(knot, waits, words) or _of_host(knot, words) or _of_packets(knot, waits, words)
-    fix = fix or _behind(knot, waits, words) or more_room(knot, waits, words)
+    fix = fix or _behind(knot, waits, words) or _deeper(knot, waits, words) or more_room(knot, waits, words)
     fix = fix or _of_links(knot, words) or _first_step(knot, waits, words)
     return "MT0301" if knot.is_circle else "MT0321", fix
 
@@ -293,6 +293,21 @@ def more_room(knot: Knot, waits: EngineWaits, words: Sentences) -> str:
         return ""
     whose = full[0] if len(full) == 1 else f"one of these: {', '.join(full)}"
     return f"More buffers may do, where they are full: {whose}."
+
+
+def _deeper(knot: Knot, waits: EngineWaits, words: Sentences) -> str:
+    """The object FIFO that is full because the core which takes from it waits for another one first."""
+    fifos = waits.engine.fifo_locks
+    for core in (party for party in knot.actors if party.kind is PartyKind.CORE):
+        data = fifos.get(waits.lock_wanted(core))
+        given = (
+            fifos[lock.number] for lock in knot.locks if core in knot.givers(lock) and lock.number in fifos
+        )
+        full = next((each for each in given if not each.full), None)
+        if data is not None and data.full and full is not None and full.fifo != data.fifo:
+            early = f"let {words.name(core)} take from @{full.fifo} before it waits for @{data.fifo}"
+            return f"Give @{full.fifo} a larger depth, or {early}."
+    return ""
 
 
 def _not_exactly(knot: Knot, waits: EngineWaits, words: Sentences) -> str:

@@ -38,6 +38,7 @@ def fifo_candidates(design: DesignText) -> Iterator[Found]:
         taken = [*filter(None, (_end(design, each) for each in design.inside(core, ACQUIRE)))]
         given = [*filter(None, (_end(design, each) for each in design.inside(core, RELEASE)))]
         yield from _missing_releases(design, taken, given)
+        yield from _surplus_releases(design, taken, given)
         yield from _other_ends(design, taken, given)
 
 
@@ -80,6 +81,23 @@ def _release_of(design: DesignText, end: _End, unlikely: float) -> Candidate:
         "and not released"
     )
     return Candidate("release", says, [design.edits.line_behind(behind, line)], unlikely)
+
+
+def _surplus_releases(design: DesignText, taken: Sequence[_End], given: Sequence[_End]) -> Iterator[Found]:
+    """Without one of the releases of a block that acquires less often, or with it behind the block's loop."""
+    for end in given:
+        block = siblings(end.operation)
+        acquires = [each for each in taken if each.key == end.key]
+        here = sum(each.operation in block for each in acquires)
+        if sum(each.key == end.key and each.operation in block for each in given) <= here:
+            continue
+        without = [design.edits.without(end.operation)]
+        yield end.operation, Candidate("release", f"no second release {end.key[0]}", without, 0.4)
+        around = end.operation.parent.region.operation if end.operation.parent else None
+        if here == 0 and around is not None and any(each.operation in siblings(around) for each in acquires):
+            says = f"release {end.key[0]} behind its loop, line {around.line}: it is acquired before that"
+            changes = design.edits.moved_behind(end.operation, around)
+            yield end.operation, Candidate("release", says, changes, 0.2)
 
 
 def _last_use(acquire: Operation) -> Operation:
