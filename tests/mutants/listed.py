@@ -50,7 +50,50 @@ ALIKE = "tests/faults/test_alike_cores.py"
 MOVES = "tests/faults/test_odd_moves.py"
 KNOWN = "tests/faults/test_known_memories.py"
 CULPRITS = "tests/faults/test_stream_culprits.py"
+UNITS = "tests/timing/test_forward_units.py::"
 MUTANTS = (
+    Mutant(
+        "a jump goes over the threshold of a counter",
+        "sim/skip/comparison.py",
+        "        if now < was or now - was > period or was < limit <= now:\n",
+        "        if now < was or now - was > period:\n",
+        UNITS + "test_a_run_that_jumps_ends_as_one_that_steps[60000-from its threshold on]",
+    ),
+    Mutant(
+        "a jump goes over the cycle in which a timer fires",
+        "sim/skip/unit_guards.py",
+        "return DIFFERENT if fires - MARGIN < began + period else int(fires - MARGIN)",
+        "return UNBOUNDED",
+        UNITS + "test_a_run_that_jumps_ends_as_one_that_steps[60000-a timer]",
+    ),
+    Mutant(
+        "a jump goes over the packet of a trace",
+        "sim/skip/unit_guards.py",
+        "bound = min(bound, began + period + trace_unit.repeats_to_come(st, unit) - MARGIN)",
+        "pass",
+        UNITS + "test_a_trace_of_what_does_not_change_is_jumped_over_but_for_its_packets",
+    ),
+    Mutant(
+        "repeats of a jump are not written down",
+        "sim/skip/unit_guards.py",
+        "        trace_unit.put_full_repeats(st, st.active_units[slot])\n",
+        "        pass\n",
+        UNITS + "test_a_trace_of_what_does_not_change_is_jumped_over_but_for_its_packets",
+    ),
+    Mutant(
+        "a jump repeats a broadcast",
+        "sim/skip/unit_guards.py",
+        "        if max(st.stamps[unit, first + n], st.earlier[unit, first + n]) >= began:\n",
+        "        if max(st.stamps[unit, first + n], st.earlier[unit, first + n]) > began:\n",
+        UNITS + "test_nothing_is_jumped_over_in_which_a_broadcast_was_sent",
+    ),
+    Mutant(
+        "time is skipped though an event moves a scrubber",
+        "sim/skip/unit_guards.py",
+        "_ACTS = USES_CORE | USES_SCRUBBING",
+        "_ACTS = USES_CORE",
+        UNITS + "test_a_unit_that_acts_on_something_else_keeps_jumps_away[ECC_SCRUBBING_EVENT-1]",
+    ),
     Mutant(
         "an abstract run leaves out what cores do at the cascade",
         "check/core_turns.py",
