@@ -11854,4 +11854,18 @@ MUTANTS = (
         "sets = (every,) if self._whole",
         "tests/data/test_walk_culprits.py::test_the_channel_is_named_with_the_walk_that_it_needs",
     ),
+    Mutant(
+        "a host that has one task for many waits as often as before",
+        "explore/relaxed.py",
+        "trial = replace(trial, no_waits=True, instead=trial)",
+        "pass",
+        "tests/timing/test_limit.py::test_of_one_task_for_many_a_host_waits_for_one_end",
+    ),
+    Mutant(
+        "a host that waits for nothing pushes to full queues",
+        "runs/waits.py",
+        "return all(room(state, int(ch)) for ch in busy)",
+        "return True",
+        "tests/timing/test_limit.py::test_of_one_task_for_many_a_host_waits_for_one_end",
+    ),
 )
