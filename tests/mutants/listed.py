@@ -53,6 +53,20 @@ CULPRITS = "tests/faults/test_stream_culprits.py"
 UNITS = "tests/timing/test_forward_units.py::"
 MUTANTS = (
     Mutant(
+        "a host that has one task for many waits as often as before",
+        "explore/relaxed.py",
+        "trial = replace(trial, no_waits=True, instead=trial)",
+        "pass",
+        "tests/timing/test_limit.py::test_of_one_task_for_many_a_host_waits_for_one_end",
+    ),
+    Mutant(
+        "a host that waits for nothing pushes to full queues",
+        "runs/waits.py",
+        "return all(room(state, int(ch)) for ch in busy)",
+        "return True",
+        "tests/timing/test_limit.py::test_of_one_task_for_many_a_host_waits_for_one_end",
+    ),
+    Mutant(
         "a jump goes over the threshold of a counter",
         "sim/skip/comparison.py",
         "        if now < was or now - was > period or was < limit <= now:\n",

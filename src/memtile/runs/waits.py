@@ -20,6 +20,7 @@ from memtile.explain.deadlock.context import HostWaiting
 from memtile.explain.deadlock.graph import Via
 from memtile.jit.tables import plain
 from memtile.model.dma.bd_fields import KIND_NAMES
+from memtile.model.dma.task_queue import room
 from memtile.model.state.state import State
 from memtile.model.streams.switch_config import CIRCUIT, OFF, PACKET
 from memtile.runs.machine import ArrayMachine
@@ -216,9 +217,10 @@ class TokenHost:
         Raises:
             SimulationError: one of them never comes.
         """
-        if not hosts_wait():
-            return
         said = dict(operation.details)
+        if not hosts_wait():
+            self._until(lambda: self._has_room(said), lambda: 0)
+            return
         wanted = Counter(self._wanted(said))
         if not self._until(lambda: not self._missing(wanted), lambda: self._in_vain(said, wanted)):
             self.missing = self._senders(said, wanted)
@@ -235,6 +237,15 @@ class TokenHost:
             )
         self._take(wanted)
         self._see(said)
+
+    def _has_room(self, said: dict[str, int]) -> bool:
+        """Whether no channel of the tiles that are named has a full queue."""
+        state = self._array.engine.state
+        tiles = {self._array.tile(*place).index for place in places_of(said)}
+        busy = (
+            ch for ch in np.flatnonzero(state.channels.queue_count) if int(state.channels.tile[ch]) in tiles
+        )
+        return all(room(state, int(ch)) for ch in busy)
 
     def _senders(self, said: dict[str, int], wanted: Counter[int]) -> tuple[int, ...]:
         """The channels whose tokens are missing."""
