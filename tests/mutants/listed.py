@@ -52,6 +52,20 @@ KNOWN = "tests/faults/test_known_memories.py"
 CULPRITS = "tests/faults/test_stream_culprits.py"
 MUTANTS = (
     Mutant(
+        "a number of one bit may be any",
+        "check/checked_program.py",
+        'return min(value, 1) if kind == "i1" else value',
+        "return value",
+        "tests/faults/test_conditions.py::test_what_is_so_with_a_few_numbers_is_a_warning_before_a_run[i1]",
+    ),
+    Mutant(
+        "what is so with a few numbers of a host is so with all",
+        "check/check.py",
+        "replace(each, message=message, severity=Severity.WARNING)",
+        "replace(each, message=message)",
+        "tests/faults/test_conditions.py::test_what_is_so_with_a_few_numbers_is_a_warning_before_a_run[i32]",
+    ),
+    Mutant(
         "a wait for a lock without a release names only who waits",
         "check/check.py",
         "return [_with_giver(each, hung) for each in findings], None",
