@@ -129,19 +129,26 @@ def test_where_two_loops_could_be_off_none_is_named() -> None:
     assert checked(text(3, 3)) == []  # nor is one where both are
 
 
-def test_the_rounds_of_a_core_follow_from_those_of_the_one_before() -> None:
-    """The host tells how many rounds the one core makes by what comes, and the other by what goes."""
-    takes = (use("mid", "Consume", 8), use("result", "Produce", 16))
+@pytest.mark.parametrize(("first", "second"), [(3, 4), (4, 3), (3, 2)])
+def test_of_two_loops_the_one_is_named_that_what_a_host_sends_and_receives_rules_out(
+    first: int, second: int
+) -> None:
+    """An object that is sent gives four that are received, in one round or in two."""
     design = device(
         fifo("factor", "s", "c", 64),
         fifo("mid", "c", "d", 8),
         fifo("result", "d", "s", 16),
-        core("c", loop(9, use("factor", "Consume", 64), loop(3, use("mid", "Produce", 8)))),
-        core("d", loop(9, loop(4, *takes))),
-        host(copied("result", "b", 0), copied("factor", "a", 1), WAIT.replace("out", "result")),
+        core("c", loop(9, use("factor", "Consume", 64), loop(first, use("mid", "Produce", 8)))),
+        core("d", loop(9, loop(second, use("mid", "Consume", 8), use("result", "Produce", 16)))),
+        host(
+            copied("result", "b", 0).replace("{id", "{issue_token = true, id"),
+            copied("factor", "a", 2),
+            WAIT.replace("out", "result"),
+        ),
     )
     (found,) = checked(design)
-    assert found.fix.endswith(f"in line {line(design, 3)} make 4 turns.")
+    assert f"3 turns of its loop in line {line(design, 3)} " in found.message
+    assert found.message.endswith("with 4 turns all object FIFOs are even.")
 
 
 def test_a_run_that_hangs_names_the_loop_instead_of_waits() -> None:
