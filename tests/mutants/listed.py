@@ -53,6 +53,27 @@ CULPRITS = "tests/faults/test_stream_culprits.py"
 UNITS = "tests/timing/test_forward_units.py::"
 MUTANTS = (
     Mutant(
+        "a number of one bit may be any",
+        "check/checked_program.py",
+        'return min(value, 1) if kind == "i1" else value',
+        "return value",
+        "tests/faults/test_conditions.py::test_what_is_so_with_a_few_numbers_is_a_warning_before_a_run[i1]",
+    ),
+    Mutant(
+        "what is so with a few numbers of a host is so with all",
+        "check/check.py",
+        "replace(each, message=message, severity=Severity.WARNING)",
+        "replace(each, message=message)",
+        "tests/faults/test_conditions.py::test_what_is_so_with_a_few_numbers_is_a_warning_before_a_run[i32]",
+    ),
+    Mutant(
+        "rounds of a host do not tell which of two loops is off",
+        "importers/kernels/turn_balance.py",
+        "gives * given == takes * taken",
+        "given == taken",
+        "tests/faults/test_turn_balance.py::test_of_two_loops_the_one_is_named_that_what_a_host_sends_and_receives_rules_out",
+    ),
+    Mutant(
         "a host that has one task for many waits as often as before",
         "explore/relaxed.py",
         "trial = replace(trial, no_waits=True, instead=trial)",
@@ -205,13 +226,6 @@ MUTANTS = (
         "with reading(flow.operation):\n                ends |=",
         "with reading(flows[0].operation):\n                ends |=",
         "tests/faults/test_channel_numbers.py::test_a_channel_that_a_flow_does_not_have_is_told_with_that_flow",
-    ),
-    Mutant(
-        "the rounds of a core say nothing of those of the next one",
-        "importers/kernels/turn_balance.py",
-        "or not self._agree(counts)",
-        "or False",
-        "tests/faults/test_turn_balance.py::test_the_rounds_of_a_core_follow_from_those_of_the_one_before",
     ),
     Mutant(
         "contents at the start count as nothing that is written",
@@ -11930,8 +11944,8 @@ MUTANTS = (
     Mutant(
         "any of two loops that could be off is named",
         "importers/kernels/turn_balance.py",
-        "if len(found) == 1:",
-        "if found:",
+        "if len(even) == 1:",
+        "if even:",
         "tests/faults/test_turn_balance.py::test_where_two_loops_could_be_off_none_is_named",
     ),
     Mutant(

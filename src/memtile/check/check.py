@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from memtile.arch.timing import chosen_timing
 from memtile.check.bd_reuse import reuse_findings
@@ -78,6 +79,8 @@ RULES: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
 _HANGS = frozenset(("MT0103", "MT0106", "MT0108", "MT0109", "MT0110", "MT0111", "MT0112"))
 """Codes of rules that name a hang."""
 _NEVER_RELEASED = "MT0103"
+_REFUSED = ("MT0100", "MT0101", "MT0102")
+_FEW = (2, 3, 4)  # values of numbers that only a run has
 _CODES: Mapping[str, str] = {
     **dict.fromkeys(
         ("bd_count", "buffer_fit", "channels", "heap_size", "link_full", "lock_id", "mlir_bds"), "MT0101"
@@ -116,8 +119,28 @@ def check(name: str, make: Callable[[], Subject]) -> CheckResult:
     memories = known_memories(subject)
     found = with_guarded(subject.engine, memories, found)
     found += unwritten_findings(memories, found)
+    found += _with_few_numbers(name, subject, {_key(each) for each in found})
     found += subject.conditions()
     return CheckResult(name, in_order(found), len(subject.log.tasks), tuple(subject.notes), proved)
+
+
+def _with_few_numbers(name: str, subject: Subject, known: Collection[tuple[str, ...]]) -> Iterator[Finding]:
+    """What is found of a host with each of a few values of its numbers: warnings, as others may differ."""
+    if subject.with_number is None:
+        return
+    results = [check(name, partial(subject.with_number, value)).findings for value in _FEW]
+    same = set.intersection(*({_key(each) for each in found} for found in results)) - set(known)
+    values = f"{', '.join(map(str, _FEW[:-1]))} and {_FEW[-1]}"
+    for each in results[0]:
+        if _key(each) in same and each.severity is not Severity.NOTE:
+            message = f"{each.message} This is so with {values} for each number of the host."
+            yield replace(each, message=message, severity=Severity.WARNING)
+
+
+def _key(finding: Finding) -> tuple[str, ...]:
+    """What findings have in common that say the same with other numbers; a refusal may be about these."""
+    first = finding.sides[0] if finding.sides and finding.code not in _REFUSED else None
+    return (finding.code, finding.message) if first is None else (finding.code, first.who, first.place)
 
 
 def _with_hangs(

@@ -58,6 +58,8 @@ _KINDS = {
     b"PK": "a zip",
 }
 _NUMBER = re.compile(r"#([1-9][0-9]{0,8})")  # a device by its place in the text
+NO_TAKER = "mlir_parameter"
+"""Of parameters that a text cannot take."""
 _NO_FUNCTIONS: Mapping[str, Callable[..., Any]] = {}
 
 
@@ -199,6 +201,11 @@ def load_still(
             none, or its steps depend on numbers that only a run has.
         DesignError: what the device cannot hold.
     """
+    options = {each: value for each, value in locals().items() if each != "file"}
+
+    def again(other: Text, /, **more: Any) -> Loaded:
+        return load_still(other, **{**options, **more})
+
     text = file if isinstance(file, Text) else text_of(file)
     found = devices(_tree(text))
     described = _chosen(text, found, name)
@@ -216,7 +223,8 @@ def load_still(
         for tile, each in lost_results(made.device, own)
     ]
     notes = (*still.notes, *known.notes, *without_types(described, known))
-    return replace(still, notes=notes, lost=lost, findings=design_findings(described, known))
+    findings = design_findings(described, known)
+    return replace(still, notes=notes, lost=lost, findings=findings, source=text, loads=again)
 
 
 def _no_taker(where: str, parameters: Parameters, *, open_: bool) -> Problem:
@@ -228,7 +236,7 @@ def _no_taker(where: str, parameters: Parameters, *, open_: bool) -> Problem:
         "parameters that a host sequence brings to the array",
         f"nothing takes the parameter{'s' * (len(parameters) > 1)} {names}: {why}",
         "Give them to memtile run." if open_ else "Leave --set out.",
-        reason="mlir_parameter",
+        reason=NO_TAKER,
         where=where,
         source="docs/mlir.md",
     )
