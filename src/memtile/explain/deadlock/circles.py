@@ -275,6 +275,8 @@ def _first(knot: Knot, waits: EngineWaits) -> Party | None:
 def _begin(knot: Knot, waits: EngineWaits, words: Sentences) -> str:
     """The lock that should begin with a value: that of who is to be the first."""
     first = _first(knot, waits)
+    if first is None and (step := _first_step(knot, waits, words)):
+        return step
     if first is None:
         locks = _either([*knot.locks], words)
         return f"Begin with a value above 0 at one of them: {locks}; who waits for it is to be the first."
@@ -395,7 +397,10 @@ def _first_step(knot: Knot, waits: EngineWaits, words: Sentences) -> str:
     steps = [step for core in cores if (step := _put_first(core, knot, waits, words))]
     if not steps or len(steps) < len(cores) or not all(_fresh(core, waits) for core in cores):
         return ""
-    return f"Let one core of the circle put an object before its first take: {', or '.join(steps)}."
+    fifos = waits.engine.fifo_locks
+    names = dict.fromkeys(fifos[waits.lock_wanted(core)].fifo for core in cores)
+    early = f"Let one core of the circle put an object before its first take: {', or '.join(steps)}"
+    return f"{early}; or give {' or '.join(f'@{name}' for name in names)} a first object."
 
 
 def _put_first(core: Party, knot: Knot, waits: EngineWaits, words: Sentences) -> str:
