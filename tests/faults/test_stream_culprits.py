@@ -268,8 +268,8 @@ def test_a_core_that_waits_for_what_it_alone_releases_afterwards(tmp_path: Path)
     for finding in (of_check(tmp_path, text)[0], of_run(tmp_path, text)[0]):
         assert finding.sides[0].who == "core (0, 2)"
         assert finding.message == (
-            "core (0, 2) waits until lock 1 'full' of tile (0, 2) is at least 1; it is 0; core (0, 2) alone "
-            "releases it, after this wait."
+            "core (0, 2) waits until lock 1 'full' of tile (0, 2) is at least 1; it is 0; only core (0, 2) "
+            "itself could release it, after this wait."
         )
 
 

@@ -53,6 +53,20 @@ CULPRITS = "tests/faults/test_stream_culprits.py"
 UNITS = "tests/timing/test_forward_units.py::"
 MUTANTS = (
     Mutant(
+        "a core whose loop has no end is to come to its end",
+        "check/core_turns.py",
+        "if isinstance(node, Loop) and (node.turns is None or node.turns >= ENDLESS_TURNS):",
+        "if isinstance(node, Loop) and node.turns is None:",
+        "tests/faults/test_check_play.py::test_a_core_of_a_text_without_host_that_others_leave_waiting[endless]",
+    ),
+    Mutant(
+        "nothing but circles is said of a text without a host",
+        "check/hangs.py",
+        "if circles or not play.unfinished():",
+        "if True:",
+        "tests/faults/test_check_play.py::test_a_core_of_a_text_without_host_that_others_leave_waiting[less]",
+    ),
+    Mutant(
         "a number of one bit may be any",
         "check/checked_program.py",
         'return min(value, 1) if kind == "i1" else value',
@@ -384,16 +398,16 @@ MUTANTS = (
     ),
     Mutant(
         "a check of a text without a host blames it for a lock of its host",
-        "check/play.py",
-        "    found = (each for each in hung.findings if each.code == CIRCLE_BEFORE_A_RUN)",
-        "    found = (each for each in hung.findings if each.code != CIRCLE_BEFORE_A_RUN)",
+        "check/hangs.py",
+        "    circles = [each for each in hung.findings if each.code == CIRCLE_BEFORE_A_RUN]",
+        "    circles = [each for each in hung.findings if each.code != CIRCLE_BEFORE_A_RUN]",
         "tests/faults/test_check_play.py::test_cores_of_a_text_without_host_that_wait_for_each_other_are_found",
     ),
     Mutant(
         "cores of a text without a host are not looked at",
-        "check/play.py",
-        "    cores = [] if subject.hosted else play.waiting_cores()",
-        "    cores = play.waiting_cores() if subject.hosted else []",
+        "check/hangs.py",
+        "hung = why(replace(found, cores=play.waiting_cores()))",
+        "hung = why(found)",
         "tests/faults/test_check_play.py::test_cores_of_a_text_without_host_that_wait_for_each_other_are_found",
     ),
     Mutant(
@@ -693,7 +707,7 @@ MUTANTS = (
     ),
     Mutant(
         "words that stay behind are not seen before a run",
-        "check/play.py",
+        "check/hangs.py",
         "        hung = Hang(tuple(left_findings(subject)))\n",
         "        pass\n",
         f"{MOVES}::test_a_check_sees_words_that_stay_behind",
@@ -1332,7 +1346,7 @@ MUTANTS = (
     ),
     Mutant(
         "a check proves what it let go on",
-        "check/play.py",
+        "check/hangs.py",
         "proved.doubted(*play.let_go)",
         "proved",
         f"{TEXTS}::test_a_check_proves_nothing_of_a_wait_for_a_value_that_it_let_go_on",
@@ -6239,7 +6253,7 @@ MUTANTS = (
     ),
     Mutant(
         "a task that is dropped because of a hang is no matter of its own",
-        "check/play.py",
+        "check/hangs.py",
         "dropping=sorted(play.dropped)",
         "dropping=()",
         "tests/faults/test_check_play.py::test_a_queue_that_is_full_because_of_a_hang_drops_too",

@@ -12,12 +12,12 @@ from memtile.check.check_result import CheckResult
 from memtile.check.checked_program import Subject, of_design, twin
 from memtile.check.descriptor_rules import descriptor_findings, row_findings
 from memtile.check.guarded_words import with_guarded
+from memtile.check.hangs import hangs
 from memtile.check.host_rules import await_findings, bench_findings, token_findings
 from memtile.check.known_memories import known_memories
 from memtile.check.left_words import part_findings
 from memtile.check.lock_rules import wait_findings
 from memtile.check.overflow import may_overflow, overflow_findings
-from memtile.check.play import hangs
 from memtile.check.ring_turns import ring_findings
 from memtile.check.sharing import sharing_findings
 from memtile.check.streams import idle_receivers, planned_of, stream_findings

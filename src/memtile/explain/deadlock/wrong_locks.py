@@ -159,9 +159,9 @@ def _own_wait(lock: Party, waits: EngineWaits, words: Sentences) -> Finding | No
         party, text = Party(PartyKind.CORE, core), waits.givers.text_of(core)
         if waits.lock_wanted(party) != lock.number or text is None or lock.number not in text.locks:
             continue
-        name, guarded = words.name(party), words.lock(lock.number)
-        says = f"{name} {words.wanted(party)}; {name} alone releases it, after this wait"
-        fix = f"Let {name} wait there for the lock of what it uses next, or begin with {guarded} at 1."
+        name = words.name(party)
+        says = f"{name} {words.wanted(party)}; only {name} itself could release it, after this wait"
+        fix = f"Let {name} release it before, or wait there for another one."
         severity = Severity.WARNING if control_senders(lock, waits) else Severity.ERROR
         return Finding("MT0302", severity, f"{says}.", (words.side(party),), fix=fix)
     return None
