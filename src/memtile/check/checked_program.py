@@ -117,7 +117,11 @@ def of_design(design: MemoryTile | Array, place: str = "") -> Subject:
 def of_mlir(loaded: Loaded) -> Subject:
     """A design of mlir-aie as it stands, with the tasks of its host sequence; see ``load_still``."""
     engine, notes, odd = loaded.array.engine, list(loaded.notes), loaded.oddities
-    by_host = [*host_write_findings(engine, loaded.sequence.steps)] if loaded.sequence else []
+    by_host = (
+        [each.finding for each in host_write_findings(engine, loaded.sequence.steps)]
+        if loaded.sequence
+        else []
+    )
     if loaded.sequence is not None and not loaded.sequence.loads:
         by_host += late_parameters(loaded.configured, loaded.sequence.steps)
     log = TaskLog(engine)

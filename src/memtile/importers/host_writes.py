@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from memtile.arch.tiles import TILE_KINDS
 from memtile.explain.bd_findings import line_of
@@ -28,7 +28,20 @@ _TOKENS = ("MT0112", "MT0313")
 _WRITES = (Write, MaskWrite)
 
 
-def host_write_findings(engine: Engine, steps: Sequence[Operation]) -> Iterator[Finding]:
+@dataclass(frozen=True, slots=True)
+class HostWrite:
+    """What a host does too early.
+
+    Attributes:
+        finding: that says so.
+        about: the lock or channel, as other findings name it; empty of a wait for a token.
+    """
+
+    finding: Finding
+    about: str = ""
+
+
+def host_write_findings(engine: Engine, steps: Sequence[Operation]) -> Iterator[HostWrite]:
     """One finding for each lock that is set twice between two waits, and each channel whose reset ends work.
 
     Args:
@@ -40,16 +53,16 @@ def host_write_findings(engine: Engine, steps: Sequence[Operation]) -> Iterator[
     yield from _other_channels(engine, steps)
 
 
-def with_host_writes(result: Result, by_host: Sequence[Finding]) -> Result:
+def with_host_writes(result: Result, by_host: Sequence[HostWrite]) -> Result:
     """The result of a run with those of its host; where it is stuck they come first, and for others."""
-    if not by_host or result.status is not Status.STUCK:
-        return replace(result, findings=(*result.findings, *by_host))
-    about = [each.message.partition(" to " if each.code == _SET_AGAIN else " is ")[0] for each in by_host]
-    about = [each.removeprefix("The host sets ") for each in about]
-    told = {each.code for each in by_host}
-    rest = [each for each in result.findings if each.code not in _FOLLOW or not _names(each, about)]
-    rest = [each for each in rest if _TOKEN not in told or each.code not in _TOKENS]
-    return replace(result, findings=(*(replace(e, severity=Severity.ERROR) for e in by_host), *rest))
+    found = [each.finding for each in by_host]
+    if not found or result.status is not Status.STUCK:
+        return replace(result, findings=(*result.findings, *found))
+    about, codes = [each.about for each in by_host if each.about], {each.code for each in found}
+    follow = [each for each in result.findings if each.code in _FOLLOW and _names(each, about)]
+    follow += [each for each in result.findings if _TOKEN in codes and each.code in _TOKENS]
+    rest = [each for each in result.findings if each not in follow]
+    return replace(result, findings=(*(replace(e, severity=Severity.ERROR) for e in found), *rest))
 
 
 def _names(finding: Finding, about: Sequence[str]) -> bool:
@@ -61,7 +74,7 @@ def _waits(step: Operation) -> bool:
     return isinstance(step, MaskPoll) or (isinstance(step, Other) and step.name == WAIT)
 
 
-def _set_again(engine: Engine, steps: Sequence[Operation]) -> Iterator[Finding]:
+def _set_again(engine: Engine, steps: Sequence[Operation]) -> Iterator[HostWrite]:
     """Settings that replace one of the same value, which nothing need have taken so far."""
     since: dict[int, Write] = {}
     told = set[int]()
@@ -76,17 +89,18 @@ def _set_again(engine: Engine, steps: Sequence[Operation]) -> Iterator[Finding]:
             since[lock] = step
 
 
-def _again(engine: Engine, lock: int, before: Write, step: Write) -> Finding:
+def _again(engine: Engine, lock: int, before: Write, step: Write) -> HostWrite:
     does = f"sets {lock_text(engine, lock)} to {step.value} again"
     first = "" if before.place == step.place else f" in {line_of(before.place)}"
     says = f"waits for nothing since it was set{first}: a value replaces the one before, and is not added"
     message = f"The host {does} in {line_of(step.place)}, and {says}."
     fix = f"Wait before {line_of(step.place)} for the end of what the first one lets begin."
     side = Side("the host", does, step.place)
-    return Finding(_SET_AGAIN, CODES[_SET_AGAIN].severity, message, (side,), fix=fix)
+    finding = Finding(_SET_AGAIN, CODES[_SET_AGAIN].severity, message, (side,), fix=fix)
+    return HostWrite(finding, lock_text(engine, lock))
 
 
-def _resets(engine: Engine, steps: Sequence[Operation]) -> Iterator[Finding]:
+def _resets(engine: Engine, steps: Sequence[Operation]) -> Iterator[HostWrite]:
     """Resets of channels that have work, get none afterwards, and of which the host then still waits."""
     channels = engine.channels
     busy = {ch for ch in range(len(channels.phase)) if channels.queue_count[ch] or _runs(engine, ch)}
@@ -110,15 +124,16 @@ def _resets(engine: Engine, steps: Sequence[Operation]) -> Iterator[Finding]:
             yield _lost_work(engine, ch, step)
 
 
-def _lost_work(engine: Engine, ch: int, step: Operation) -> Finding:
+def _lost_work(engine: Engine, ch: int, step: Operation) -> HostWrite:
     name, line = called(engine, ch), line_of(step.place)
     does = "is reset by the host while it has work, and is given no task afterwards"
     message = f"{name} {does} ({line}): what it still had to move never moves."
     fix = f"Reset it after the wait for what it moves, push its task again after {line}, or leave {line} out."
-    return Finding(_RESET, CODES[_RESET].severity, message, (Side(name, does, step.place),), fix=fix)
+    sides = (Side(name, does, step.place),)
+    return HostWrite(Finding(_RESET, CODES[_RESET].severity, message, sides, fix=fix), name)
 
 
-def _other_channels(engine: Engine, steps: Sequence[Operation]) -> Iterator[Finding]:
+def _other_channels(engine: Engine, steps: Sequence[Operation]) -> Iterator[HostWrite]:
     """Waits for a channel that lacks a token, right after a task of another one, whose token nobody takes."""
     sent, taken = Counter[int](), Counter[int]()
     after: dict[int, list[tuple[Other, int]]] = {}  # by channel: its waits, each with the push before it
@@ -143,14 +158,14 @@ def _other_channels(engine: Engine, steps: Sequence[Operation]) -> Iterator[Find
                 break
 
 
-def _wrong_channel(engine: Engine, ch: int, pushed: int, step: Other, lacking: Operation) -> Finding:
+def _wrong_channel(engine: Engine, ch: int, pushed: int, step: Other, lacking: Operation) -> HostWrite:
     names, line = [called(engine, each) for each in (ch, pushed)], line_of(step.place)
     does = f"waits for a token of {names[0]} right after it starts a task of {names[1]}"
     then = "" if step is lacking else f"; {line_of(lacking.place)} waits for one more than {names[0]} sends"
     message = f"The host {does} ({line}), for whose token nothing waits{then}."
     side = Side("the host", does, step.place)
     fix = f"Let {line} wait for {names[1]}."
-    return Finding(_TOKEN, CODES[_TOKEN].severity, message, (side,), fix=fix)
+    return HostWrite(Finding(_TOKEN, CODES[_TOKEN].severity, message, (side,), fix=fix))
 
 
 def _awaited(engine: Engine, step: Other) -> int:
