@@ -11836,8 +11836,8 @@ MUTANTS = (
     Mutant(
         "who passes wrong values on is changed first",
         "importers/mlir/repairs/candidates.py",
-        "likelier *= _PASSED_ON if values and",
-        "likelier *= 1.0 if values and",
+        "if values and source is number_candidates",
+        "if not values and source is number_candidates",
         "tests/data/test_repairs.py::test_of_values_that_are_wrong_the_transfer_that_passes_them_on_is_not_likelier",
     ),
     Mutant(
@@ -11867,5 +11867,12 @@ MUTANTS = (
         "return all(room(state, int(ch)) for ch in busy)",
         "return True",
         "tests/timing/test_limit.py::test_of_one_task_for_many_a_host_waits_for_one_end",
+    ),
+    Mutant(
+        "flows whose tiles rise are exchanged before offsets that fall",
+        "importers/mlir/repairs/exchanges.py",
+        "0.55 if rises else 0.75",
+        "0.25",
+        "tests/data/test_repairs.py::test_what_is_then_in_order_is_exchanged_first",
     ),
 )
