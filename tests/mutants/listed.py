@@ -11850,8 +11850,8 @@ MUTANTS = (
     Mutant(
         "a walk that another channel has is no likelier than one that none has",
         "explain/walk_culprits.py",
-        "sets = (every, known) if self._whole",
-        "sets = (every,) if self._whole",
+        "sets = (every, known, back) if self._whole",
+        "sets = (every, back) if self._whole",
         "tests/data/test_walk_culprits.py::test_the_channel_is_named_with_the_walk_that_it_needs",
     ),
     Mutant(
@@ -11874,5 +11874,19 @@ MUTANTS = (
         "0.55 if rises else 0.75",
         "0.25",
         "tests/data/test_repairs.py::test_what_is_then_in_order_is_exchanged_first",
+    ),
+    Mutant(
+        "dimensions of a tile are changed so that they do nothing",
+        "explain/walk_changes.py",
+        "if not bd.dims or bd.kind.axi_masters:",
+        "if True:",
+        "tests/data/test_walk_culprits.py::test_the_channel_is_named_with_the_walk_that_it_needs",
+    ),
+    Mutant(
+        "of the channels that could undo a walk the one that sends is no likelier",
+        "explain/walk_culprits.py",
+        "sets = (every, known, back) if",
+        "sets = (every, known) if",
+        "tests/data/test_walk_culprits.py::test_the_channel_is_named_with_the_walk_that_it_needs",
     ),
 )
