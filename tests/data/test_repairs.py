@@ -266,6 +266,10 @@ aie.flow(%shim, DMA : 0, %core, DMA : 0)
 aie.flow(%shim, DMA : 1, %next, DMA : 1)
 aie.packet_flow(3) { aie.packet_source<%core, DMA : 0> aie.packet_dest<%shim, DMA : 0> }
 aie.packet_flow(4) { aie.packet_source<%next, DMA : 0> aie.packet_dest<%shim, DMA : 0> }
+aie.mem(%core) {
+aie.dma_bd(%gain : memref<3xi32>, 2, 1)
+aie.dma_bd(%gain : memref<3xi32>, 1, 1)
+}
 aie.core(%core) {
 func.call @f(%p, %q, %n) : (memref<3xi32>, memref<3xi32>, i32) -> ()
 %w = arith.extsi %v : i8 to i32
@@ -286,8 +290,9 @@ func.call @f(%p, %q, %n) : (memref<3xi32>, memref<3xi32>, i32) -> ()
         ("line 8: place 2 of @gain instead of 1", 8, "(@gain, 2, 7)"),
         ("lines 14 and 15: exchange %core and %next", 15, "%shim, DMA : 1, %core, DMA : 0"),
         ("lines 16 and 17: exchange %core and %next", 16, "source<%next, DMA : 0>"),
-        ("line 19: exchange %p and %q", 19, "(%q, %p, %n)"),
-        ("line 20: arith.extui instead of arith.extsi", 20, "arith.extui %v"),
+        ("lines 19 and 20: exchange the offsets 2 and 1", 20, "memref<3xi32>, 2, 1"),
+        ("line 23: exchange %p and %q", 23, "(%q, %p, %n)"),
+        ("line 24: arith.extui instead of arith.extsi", 24, "arith.extui %v"),
         ("line 2: 0 zeros before and 2 behind the data", 3, "<const_pad_before = 0, const_pad_after = 2>"),
         ("line 2: 1 zeros before and 1 behind the data", 3, "<const_pad_before = 1, const_pad_after = 1>"),
     ],
@@ -315,9 +320,18 @@ def test_a_step_that_no_walk_takes_is_not_changed() -> None:
 def test_of_values_that_are_wrong_the_transfer_that_passes_them_on_is_not_likelier() -> None:
     """The finding is at the transfer that writes them."""
     finding = Finding("MT0405", Severity.ERROR, "", (Side("", "", "d.mlir:6:1"),))
-    order = [each.kind for each in candidates(Text("d.mlir", HOSTED), [finding])]
-    assert order.index("flow") < order.index("offset")
-    assert order.index("type") < order.index("offset")
+    found = candidates(Text("d.mlir", HOSTED), [finding])
+    order = [each.kind for each in found]
+    moved = next(n for n, each in enumerate(found) if each.says.startswith("line 6, aiex.npu.dma_memcpy_nd"))
+    assert order.index("flow") < moved
+    assert order.index("type") < moved
+
+
+def test_what_is_then_in_order_is_exchanged_first() -> None:
+    """Offsets that fall while the tiles of the flows rise."""
+    order = [each.says for each in candidates(Text("d.mlir", HOSTED), ())]
+    flows = order.index("lines 14 and 15: exchange %core and %next")
+    assert order.index("lines 19 and 20: exchange the offsets 2 and 1") < flows
 
 
 SQUARES = """module { aie.device(npu1_1col) {

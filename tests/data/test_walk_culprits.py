@@ -122,6 +122,22 @@ def columns(*, put_together: bool) -> Array:
     return array
 
 
+def tiled(*, put_back: bool) -> Array:
+    """Frames of 4 x 8 go to a core in two tiles of 4 x 4, and come back as tiles or as rows."""
+    array, back, rows = Array("npu1", columns=1), np.zeros(96, np.int32), view((4, 8))
+    door, shared, core = array.interface_tile(0), array.memory_tile(0), array.compute_tile(0, 2)
+    come = array.object_fifo("come", door, shared, shape=(4, 8))
+    tiles = come.forward("tiles", core, part=rows.reshape(4, 2, 4).transpose(1, 0, 2).reshape(8, 4))
+    done = array.object_fifo("done", core, shared, shape=(8, 4))
+    order = view((8, 4)).reshape(2, 4, 4).transpose(1, 0, 2).reshape(8, 4) if put_back else view((8, 4))
+    go = done.forward("go", door, part=order)
+    core.run_kernel(doubles(tiles.consumers[0], done.producer))
+    come.producer.channel.start(door.read(array.external("data", DATA)))
+    go.consumers[0].channel.start(door.write(array.external("back", back)))
+    array.expect_array("back", back, 2 * DATA)
+    return array
+
+
 def linked(first: int) -> Array:
     """As ``halves``, but each half has a descriptor of its own, as in links of object FIFOs."""
     array, back = Array("npu1", columns=1), np.zeros(32, np.int32)
@@ -225,6 +241,11 @@ def doubles(come: End, go: End) -> Kernel:
             "memory(0,1) S2MM 1 ",
             "Give it sizes 2, 8 and strides 16, 1.",
         ),
+        (
+            lambda: tiled(put_back=False),
+            "memory(0,1) MM2S 1 'go'",
+            "Give it sizes 4, 2, 4 and strides 4, 16, 1.",
+        ),
         (lambda: joined(16), "memory(0,1) S2MM 0 ", "Exchange their offsets, or the order of the join."),
         (lambda: halves(1), "memory(0,1) MM2S 1 ", "Exchange their offsets, or the order of the split."),
         (lambda: linked(1), "memory(0,1) MM2S 2 ", "Exchange their offsets, or the order of the split."),
@@ -240,7 +261,14 @@ def test_the_channel_is_named_with_the_walk_that_it_needs(
 
 
 @pytest.mark.parametrize(
-    "make", [relay, lambda: through_a_core(12), lambda: joined(0), lambda: columns(put_together=True)]
+    "make",
+    [
+        relay,
+        lambda: through_a_core(12),
+        lambda: joined(0),
+        lambda: columns(put_together=True),
+        lambda: tiled(put_back=True),
+    ],
 )
 def test_designs_with_the_walks_that_are_meant_are_good(make: Callable[[], Array | MemoryTile]) -> None:
     assert make().run().good

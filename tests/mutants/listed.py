@@ -12091,8 +12091,8 @@ MUTANTS = (
     Mutant(
         "who passes wrong values on is changed first",
         "importers/mlir/repairs/candidates.py",
-        "likelier *= _PASSED_ON if values and",
-        "likelier *= 1.0 if values and",
+        "if values and source is number_candidates",
+        "if not values and source is number_candidates",
         "tests/data/test_repairs.py::test_of_values_that_are_wrong_the_transfer_that_passes_them_on_is_not_likelier",
     ),
     Mutant(
@@ -12105,8 +12105,8 @@ MUTANTS = (
     Mutant(
         "a walk that another channel has is no likelier than one that none has",
         "explain/walk_culprits.py",
-        "sets = (every, known) if self._whole",
-        "sets = (every,) if self._whole",
+        "sets = (every, known, back) if self._whole",
+        "sets = (every, back) if self._whole",
         "tests/data/test_walk_culprits.py::test_the_channel_is_named_with_the_walk_that_it_needs",
     ),
     Mutant(
@@ -12164,5 +12164,26 @@ MUTANTS = (
         "    names = dict.fromkeys(fifos[waits.lock_wanted(core)].fifo for core in cores)",
         "    names = dict.fromkeys(fifos[waits.lock_wanted(core)].fifo for core in cores[:1])",
         "tests/faults/test_ends_of_waits.py::test_two_object_fifos_of_which_neither_has_a_first_object",
+    ),
+    Mutant(
+        "flows whose tiles rise are exchanged before offsets that fall",
+        "importers/mlir/repairs/exchanges.py",
+        "0.55 if rises else 0.75",
+        "0.25",
+        "tests/data/test_repairs.py::test_what_is_then_in_order_is_exchanged_first",
+    ),
+    Mutant(
+        "dimensions of a tile are changed so that they do nothing",
+        "explain/walk_changes.py",
+        "if not bd.dims or bd.kind.axi_masters:",
+        "if True:",
+        "tests/data/test_walk_culprits.py::test_the_channel_is_named_with_the_walk_that_it_needs",
+    ),
+    Mutant(
+        "of the channels that could undo a walk the one that sends is no likelier",
+        "explain/walk_culprits.py",
+        "sets = (every, known, back) if",
+        "sets = (every, known) if",
+        "tests/data/test_walk_culprits.py::test_the_channel_is_named_with_the_walk_that_it_needs",
     ),
 )

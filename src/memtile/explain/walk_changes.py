@@ -70,21 +70,33 @@ class _Candidate(NamedTuple):
     make: Callable[[Descriptor], Descriptor]
 
 
-def change_of(bds: Mapping[int, Descriptor], parts: Sequence[Part], *, writes: bool) -> Change | None:
+def change_of(
+    bds: Mapping[int, Descriptor], parts: Sequence[Part], *, writes: bool, in_a_row: bool = True
+) -> Change | None:
     """The change with which all executions of a channel are right; None if they are, or none is known.
 
     Args:
         bds: its descriptors, by their numbers.
         parts: its executions.
         writes: whether it is an S2MM channel.
+        in_a_row: dimensions in a tile may be changed so that they do nothing.
     """
     if not parts or fits(bds, parts, writes=writes):
         return None
     for each in _candidates(bds[parts[0].number], parts, writes=writes):
         new = {number: each.make(bd) for number, bd in bds.items()}
+        if not in_a_row and _does_nothing(new[parts[0].number], writes=writes):
+            continue
         if fits(new, parts, writes=writes):
             return Change(each.does, each.fix, list(bds.values()), list(new.values()))
     return _exchanged_iteration(bds, parts, writes=writes) if len(bds) == 1 else None
+
+
+def _does_nothing(bd: Descriptor, *, writes: bool) -> bool:
+    """Whether a descriptor of a tile has dimensions by which it moves words in a row: nobody writes them."""
+    if not bd.dims or bd.kind.axi_masters:
+        return False
+    return bool((np.diff(walked(bd, 0, writes=writes)) == 1).all())
 
 
 def _exchanged_iteration(

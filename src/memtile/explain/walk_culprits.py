@@ -25,7 +25,7 @@ from memtile.explain.element_functions import ElementFunction, element_function
 from memtile.explain.findings import Side
 from memtile.explain.names import called, channel_name
 from memtile.explain.walk_changes import UNKNOWN, UNSEEN, Change, Part, Words, change_of, walked, words_at
-from memtile.explain.whole_walks import Dims, whole_walk
+from memtile.explain.whole_walks import Dims, put_back, whole_walk
 from memtile.jit.tables import plain
 from memtile.model.dma.bd_fields import KIND_NAMES
 
@@ -76,7 +76,7 @@ class WalkCulprits:
         self._planned, self._engine = planned, planned.engine
         self._map: Callable[[Words], Words] = lambda words: words
         self._streams: dict[int, Words] = {}
-        self._whole = False  # walks are changed as a whole
+        self._whole = self._in_a_row = False  # walks are changed as a whole, or so that they do nothing
 
     def find(self, port: str, got: Array, expected: Array) -> Culprit | None:
         """The culprit for an output; None = none is known.
@@ -118,7 +118,7 @@ class WalkCulprits:
 
     def _first_of(self, find: Callable[[], Iterator[_Found]]) -> Culprit | None:
         """The culprit by a change of one number, else by one of a walk as a whole."""
-        for self._whole in (False, True):
+        for self._whole, self._in_a_row in ((False, False), (True, False), (False, True)):
             with suppress(_LostError):
                 if every := list(find()):
                     return self._only(every)
@@ -443,16 +443,21 @@ class WalkCulprits:
     def _change(self, ch: int, parts: Sequence[Part]) -> Change | None:
         bds = {bd.number: bd.descriptor for bd in self._planned.bds[ch]}
         writes = self._planned.receives(ch)
-        return (
-            whole_walk(bds, parts, self._walks(ch), writes=writes)
-            if self._whole
-            else change_of(bds, parts, writes=writes)
-        )
+        if self._whole:
+            return whole_walk(bds, parts, self._walks(ch), writes=writes)
+        return change_of(bds, parts, writes=writes, in_a_row=self._in_a_row)
 
     def _walks(self, ch: int) -> list[Dims]:
         """The walks of other channels that are none of words in a row."""
         others = [bd for other, bds in self._planned.bds.items() if other != ch for bd in bds]
         return [bd.descriptor.dims for bd in others if bd.descriptor.dims and not any(bd.descriptor.pad)]
+
+    def _puts_back(self, ch: int, change: Change) -> bool:
+        """Whether a channel that sends should undo the walk of another one."""
+        walks = ({put_back(dims, new) for dims in self._walks(ch)} for new in change.new)
+        return not self._planned.receives(ch) and all(
+            new.dims in each for new, each in zip(change.new, walks, strict=True)
+        )
 
     def _only(self, every: Sequence[_Found]) -> Culprit | None:
         """The culprit: one alone, or one alone that has no plain walk, or another's, or begins too far on."""
@@ -463,7 +468,8 @@ class WalkCulprits:
         ]
         late = [each for each in every if _begins_too_late(each[1])]
         known = [each for each in every if {bd.dims for bd in each[1].new} <= {*self._walks(each[0])}]
-        sets = (every, known) if self._whole else (every, odd, late)
+        back = [each for each in every if self._puts_back(*each)]
+        sets = (every, known, back) if self._whole else (every, odd, late)
         chosen = next((some for some in sets if len(some) == 1), [])
         if len(chosen) != 1:
             return None

@@ -80,14 +80,21 @@ def _candidates(
     at = walked(bd, part.execution, writes=writes)
     if not len(at) or (at == PAD).any() or part.words[0] == UNKNOWN:
         return
-    for dims in dict.fromkeys(others):
-        if dims != bd.dims and len(dims) <= bd.kind.dimensions:
+    for dims in dict.fromkeys((*others, *(put_back(each, bd) for each in others))):
+        if dims and dims != bd.dims and len(dims) <= bd.kind.dimensions:
             for place in places_of(part.memory, part.words[0]):
                 yield dims, int(place + part.first - at[0])
     needed = _places(part)
     dims = () if needed is None else _dims(needed)
     if needed is not None and 0 < len(dims) < bd.kind.dimensions:
         yield dims, int(needed[0] + part.first - at[0])
+
+
+def put_back(dims: Dims, bd: Descriptor) -> Dims:
+    """The walk that puts back what another one has put into another order; empty if it is none."""
+    at = walked(replace(bd, dims=dims), 0, writes=True)
+    order = np.argsort(at, kind="stable")
+    return _dims(order) if (np.diff(at[order]) == 1).all() else ()
 
 
 def _places(part: Part) -> Words | None:

@@ -120,7 +120,8 @@ def candidates(text: Text, findings: Sequence[Finding]) -> list[Candidate]:
             if hides(each, findings):
                 continue
             likelier = _NEAR * suspects.near(operation) + meant.get(each.kind, 0.0)
-            likelier *= _PASSED_ON if values and each.kind in _MOVE else 1.0
+            if values and source is number_candidates and each.kind in _MOVE:
+                likelier *= _PASSED_ON
             likelier += _SAID * any(change.new.strip('@%"') in said for change in each.changes)
             made = replace(each, unlikely=each.unlikely - likelier)
             key = tuple((change.offset, change.old, change.new) for change in made.changes)

@@ -29,6 +29,7 @@ def exchange_candidates(design: DesignText) -> Iterator[Found]:
         yield from _arrays(design, sequence)
         yield from _parameters(design, sequence)
     yield from _ends(design)
+    yield from _offsets(design)
     for each in design.named(*_CALLS):
         yield from _operands(design, each)
     for each in design.named(*(f"arith.{name}{sign}i" for name in _SIGNS for sign in "su")):
@@ -109,7 +110,32 @@ def _ends(design: DesignText) -> Iterator[Found]:
                 if design.words[mine + by] != design.words[theirs + by]
             ]
         says = f"lines {one.line} and {other.line}: exchange {' and '.join(tiles)}"
-        yield one, Candidate("flow", says, changes, 0.6)
+        rises = design.tiles[tiles[1]] < design.tiles[tiles[0]]  # then
+        yield one, Candidate("flow", says, changes, 0.55 if rises else 0.75)
+
+
+def _offsets(design: DesignText) -> Iterator[Found]:
+    """The offsets of two descriptors of as many elements of one buffer, in each other's place."""
+    of = [(each, _offset(design, each)) for each in design.named(BD)]
+    found = [(each, offset) for each, offset in of if offset is not None]
+    for (one, first), (other, second) in combinations(found[:_MOST], 2):
+        if first[2:] != second[2:] or first[1] == second[1]:
+            continue
+        changes = [
+            *design.with_number(one, first[0], second[1]),
+            *design.with_number(other, second[0], first[1]),
+        ]
+        says = f"lines {one.line} and {other.line}: exchange the offsets {first[1]} and {second[1]}"
+        yield one, Candidate("offset", says, changes, 0.45 if second[1] < first[1] else 0.75)
+
+
+def _offset(design: DesignText, bd: Operation) -> tuple[int, int, str, int] | None:
+    """Token and value of the offset of a descriptor, its buffer and its length."""
+    numbers = [(part_of(bd, role), at, value) for role, at, value in design.numbers(bd)]
+    offset = next((each for each in numbers if each[0] == "offset"), None)
+    length = next((value for part, _, value in numbers if part == "length"), -1)
+    buffer = next((word for word in bd.words if word[:1] == "%"), "")
+    return None if offset is None else (*offset[1:], buffer, length)
 
 
 def _tokens(design: DesignText, flow: Operation) -> list[int]:
