@@ -11854,4 +11854,32 @@ MUTANTS = (
         "    names = dict.fromkeys(fifos[waits.lock_wanted(core)].fifo for core in cores[:1])",
         "tests/faults/test_ends_of_waits.py::test_two_object_fifos_of_which_neither_has_a_first_object",
     ),
+    Mutant(
+        "a host that sets the wrong lock stands behind who waits",
+        "explain/oddities.py",
+        "INSTEAD_OF_WAITS = (ITSELF, UNSTARTED, UNEVEN, OTHER_LENGTH, OTHER_LOCK)",
+        "INSTEAD_OF_WAITS = (ITSELF, UNSTARTED, UNEVEN, OTHER_LENGTH)",
+        "tests/faults/test_host_writes.py::test_a_lock_that_is_set_instead_of_another",
+    ),
+    Mutant(
+        "no other lock is tried for one that a host sets",
+        "importers/mlir/repairs/releases.py",
+        "        for each in sets:\n            at = next(",
+        "        for each in sets[:0]:\n            at = next(",
+        "tests/faults/test_host_writes.py::test_a_lock_that_is_set_instead_of_another",
+    ),
+    Mutant(
+        "one half of a ring may be used twice",
+        "importers/kernels/unheld_buffers.py",
+        "    if len(odd) == 1 and {ring[odd[0]]} not in used:",
+        "    if len(odd) == 1 and {ring[odd[0]]} in used:",
+        "tests/faults/test_lock_discipline.py::test_a_core_that_uses_one_half_of_a_ring_twice",
+    ),
+    Mutant(
+        "words beside an object FIFO are to wait for its locks",
+        "explain/race_findings.py",
+        "sides.other_turns(reader, writer) or sides.beside_fifo(reader, writer, spot.text)",
+        "sides.other_turns(reader, writer)",
+        "tests/data/test_race_repairs.py::test_words_beside_an_object_fifo_are_not_ordered_by_its_locks",
+    ),
 )

@@ -19,6 +19,7 @@ from memtile.design.memory_tile import MemoryTile
 from memtile.design.tile import Tile
 from memtile.explain.findings import Finding
 from memtile.explain.moves import Move
+from memtile.importers.host_locks import set_instead
 from memtile.importers.host_writes import host_write_findings
 from memtile.importers.idle_tasks import never_started
 from memtile.importers.kernels.core_locks import released_by_cores
@@ -114,6 +115,7 @@ def of_mlir(loaded: Loaded) -> Subject:
     by_host = [*host_write_findings(engine, loaded.sequence.steps)] if loaded.sequence else []
     if loaded.sequence is not None and not loaded.sequence.loads:
         by_host += late_parameters(loaded.configured, loaded.sequence.steps)
+        by_host += set_instead(loaded.configured, loaded.sequence.steps)
     log = TaskLog(engine)
     log.take()
     if loaded.sequence is not None:

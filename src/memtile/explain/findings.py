@@ -94,6 +94,7 @@ CODES: Mapping[str, FindingCode] = MappingProxyType(
         "MT0133": FindingCode("a channel that a host resets while it has work", Severity.WARNING),
         "MT0134": FindingCode("two packets for one descriptor, and none for another one", Severity.ERROR),
         "MT0135": FindingCode("a loop whose turns do not fit its object FIFOs", Severity.WARNING),
+        "MT0338": FindingCode("a lock that a host sets instead of another one", Severity.WARNING),
         "MT0337": FindingCode("transfers that do not fit the object FIFOs of cores", Severity.WARNING),
         "MT0201": FindingCode("a write and a read without an order", Severity.ERROR, follows=("MT0205",)),
         "MT0202": FindingCode("two writes without an order", Severity.ERROR),

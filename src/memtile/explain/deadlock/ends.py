@@ -158,10 +158,11 @@ class ChainEnd:
         return self._made("MT0302", f"{says}, and nobody releases it", fix)
 
     def _ended_core(self) -> Party | None:
-        """A core that reaches the lock and has ended, if there is one: one that took other locks first."""
-        cores = self.waits.engine.cores.running
-        there = (core for core in self.waits.givers.reaching(self.party.number) if core in cores)
-        ended = [core for core in there if self.waits.givers.ended(core)]
+        """A core that could release the lock and has ended, one that took other locks first."""
+        cores, givers, lock = self.waits.engine.cores.running, self.waits.givers, self.party.number
+        ended = [core for core in givers.reaching(lock) if core in cores and givers.ended(core)]
+        texts = {core: givers.text_of(core) for core in ended}
+        ended = [core for core, text in texts.items() if text is None or lock in text.locks | text.maybe]
         ended.sort(key=lambda core: not cores[core].taken)
         return Party(PartyKind.CORE, ended[0]) if ended else None
 
