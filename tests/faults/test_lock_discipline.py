@@ -428,3 +428,29 @@ def test_a_lock_that_stays_held_on_one_way_of_a_branch() -> None:
     ]
     held = "lock 5 'm' of tile (0, 2) is released in line 16, and stays held on the other way of the branch "
     assert said == [[f"core (0, 2), line 12: {held}in line 15."], []]
+
+
+@pytest.mark.parametrize("second", ["x", "z"])
+def test_a_core_that_uses_one_half_of_a_ring_twice(tmp_path: Path, second: str) -> None:
+    ring = """      aie.next_bd ^other
+    ^other:
+      aie.use_lock(%xfree, AcquireGreaterEqual, 1)
+      aie.dma_bd(%z : memref<16xi32>, 0, 16)
+      aie.use_lock(%xfull, Release, 1)
+      aie.next_bd ^come
+    ^next:"""
+    text = changed("      aie.next_bd ^come\n    ^next:", ring)
+    whole = text[text.index(TURN) : text.index("      }\n      aie.end")]
+    text = text.replace(
+        whole, whole + whole.replace("%x[", f"%{second}[").replace("%i", "%j").replace("%v", "%w")
+    )
+    text = text.replace(
+        "    %xfree =", '    %z = aie.buffer(%tile) {sym_name = "z"} : memref<16xi32>\n    %xfree ='
+    )
+    text = text.replace("to %turns", "to %c2").replace(
+        "%turns =", "%c2 = arith.constant 2 : index\n      %turns ="
+    )
+    text = text.replace('init = 1 : i32, sym_name = "x_free"', 'init = 2 : i32, sym_name = "x_free"')
+    for found in (of_check(tmp_path, text), of_run(tmp_path, text)):
+        assert [each.code for each in found] == ["MT0105"] * (second == "x")
+        assert [each.fix for each in found] == ["Use buffer 'z' in line 56."] * (second == "x")

@@ -53,6 +53,34 @@ CULPRITS = "tests/faults/test_stream_culprits.py"
 UNITS = "tests/timing/test_forward_units.py::"
 MUTANTS = (
     Mutant(
+        "a host that sets the wrong lock stands behind who waits",
+        "explain/oddities.py",
+        "INSTEAD_OF_WAITS = (ITSELF, UNSTARTED, UNEVEN, OTHER_LENGTH, OTHER_LOCK)",
+        "INSTEAD_OF_WAITS = (ITSELF, UNSTARTED, UNEVEN, OTHER_LENGTH)",
+        "tests/faults/test_host_writes.py::test_a_lock_that_is_set_instead_of_another",
+    ),
+    Mutant(
+        "no other lock is tried for one that a host sets",
+        "importers/mlir/repairs/releases.py",
+        "        for each in sets:\n            at = next(",
+        "        for each in sets[:0]:\n            at = next(",
+        "tests/faults/test_host_writes.py::test_a_lock_that_is_set_instead_of_another",
+    ),
+    Mutant(
+        "one half of a ring may be used twice",
+        "importers/kernels/unheld_buffers.py",
+        "    if len(odd) == 1 and {ring[odd[0]]} not in used:",
+        "    if len(odd) == 1 and {ring[odd[0]]} in used:",
+        "tests/faults/test_lock_discipline.py::test_a_core_that_uses_one_half_of_a_ring_twice",
+    ),
+    Mutant(
+        "words beside an object FIFO are to wait for its locks",
+        "explain/race_findings.py",
+        "sides.other_turns(reader, writer) or sides.beside_fifo(reader, writer, spot.text)",
+        "sides.other_turns(reader, writer)",
+        "tests/data/test_race_repairs.py::test_words_beside_an_object_fifo_are_not_ordered_by_its_locks",
+    ),
+    Mutant(
         "a core whose loop has no end is to come to its end",
         "check/core_turns.py",
         "if isinstance(node, Loop) and (node.turns is None or node.turns >= ENDLESS_TURNS):",

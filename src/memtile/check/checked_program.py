@@ -21,6 +21,7 @@ from memtile.errors import MemtileError
 from memtile.explain.findings import Finding
 from memtile.explain.moves import Move
 from memtile.importers.design import NO_TAKER
+from memtile.importers.host_locks import set_instead
 from memtile.importers.host_writes import host_write_findings
 from memtile.importers.idle_tasks import never_started
 from memtile.importers.kernels.core_locks import released_by_cores
@@ -124,6 +125,7 @@ def of_mlir(loaded: Loaded) -> Subject:
     )
     if loaded.sequence is not None and not loaded.sequence.loads:
         by_host += late_parameters(loaded.configured, loaded.sequence.steps)
+        by_host += set_instead(loaded.configured, loaded.sequence.steps)
     log = TaskLog(engine)
     log.take()
     if loaded.sequence is not None:

@@ -99,6 +99,7 @@ CODES: Mapping[str, FindingCode] = MappingProxyType(
             "a descriptor that moves another buffer than its lock guards", Severity.WARNING
         ),
         "MT0337": FindingCode("transfers that do not fit the object FIFOs of cores", Severity.WARNING),
+        "MT0338": FindingCode("a lock that a host sets instead of another one", Severity.WARNING),
         "MT0201": FindingCode("a write and a read without an order", Severity.ERROR, follows=("MT0205",)),
         "MT0202": FindingCode("two writes without an order", Severity.ERROR),
         "MT0203": FindingCode("words that are read before anybody wrote them", Severity.WARNING),

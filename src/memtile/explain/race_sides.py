@@ -219,6 +219,19 @@ class Sides:
             return f"Let {writes} {turn}, and write the buffer that is free then."
         return f"Let {writes} acquire {lock} before each write, once for each buffer."
 
+    def beside_fifo(self, reader: RaceAccess, writer: RaceAccess, words: str) -> str:
+        """A repair of words of two cores that only the objects of a FIFO order, which they are no part of."""
+        common = self.room_locks(reader, writer)
+        fifos = {
+            lock: self._engine.fifo_locks[lock].fifo for lock in common if lock in self._engine.fifo_locks
+        }
+        both = self._is_core(reader) and self._is_core(writer)
+        if not both or not fifos or len(fifos) < len(common) or any(f"'{n}" in words for n in fifos.values()):
+            return ""
+        lock, name = min(fifos.items())
+        ahead = f"@{name} lets {self.text(writer)} be {int(self._began[lock])} objects ahead"
+        return f"Pass them through an object FIFO, or guard them by locks of their own: {ahead}."
+
     def other_turns(self, reader: RaceAccess, writer: RaceAccess) -> str:
         """A repair of two channels whose iterations begin again after other numbers of runs; else empty."""
         if any(self._is_core(each) or each.agent == HOST for each in (reader, writer)):

@@ -81,7 +81,7 @@ def _set_again(engine: Engine, steps: Sequence[Operation]) -> Iterator[HostWrite
     for step in steps:
         if _waits(step):
             since.clear()
-        elif isinstance(step, Write) and (lock := _lock_at(engine, step.address)) >= 0:
+        elif isinstance(step, Write) and (lock := lock_at(engine, step.address)) >= 0:
             before = since.get(lock)
             if before is not None and before.value == step.value > 0 and lock not in told:
                 told.add(lock)
@@ -180,7 +180,7 @@ def _runs(engine: Engine, ch: int) -> bool:
     return bool(engine.channels.phase[ch] != Phase.IDLE or engine.channels.task_bd[ch] >= 0)
 
 
-def _lock_at(engine: Engine, address: int) -> int:
+def lock_at(engine: Engine, address: int) -> int:
     """The lock, among all of the model, whose value is at an address; -1 = none."""
     column, row, offset = locate(address)
     tiles = plain(engine.spec.tiles)

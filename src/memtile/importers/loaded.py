@@ -21,6 +21,7 @@ from memtile.explain.imbalance import instead_of_races, with_imbalances, without
 from memtile.explain.oddities import Oddities
 from memtile.explain.repairs import SECONDS, Tried
 from memtile.importers.external_runs import NamedArrays, filled, run_alone, taken, without_host
+from memtile.importers.host_locks import set_instead
 from memtile.importers.host_numbers import host_number
 from memtile.importers.host_writes import host_write_findings, with_host_writes
 from memtile.importers.hosted_array import HostedArray
@@ -363,6 +364,7 @@ class Loaded:
         )
         accounts = CallAccounts(self.references)
         by_host = [*host_write_findings(self.array.engine, sequence.steps)]
+        by_host += set_instead(self.configured, sequence.steps)
         done = accounts.settled(Session(self.array).run(program, options), kernels, *loads)
         if not kernels:  # which have what their text has wrong with them
             found, facts = done.result, imbalances(self.configured)[""]

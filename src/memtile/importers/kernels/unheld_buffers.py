@@ -2,7 +2,7 @@
 
 A pair of locks guards a buffer where all its other users, BDs and cores, use it between the acquire of one
 and the release of the other. Followed within a block that does both; a block is taken for one that is done
-again and again, as the turn of a loop is.
+again and again, as the turn of a loop is. Of a ring of BDs a block uses the buffers in the ring's order.
 """
 
 from __future__ import annotations
@@ -11,16 +11,18 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from memtile.explain.findings import Finding, Severity, Side
+from memtile.explain.names import channel_name
 from memtile.importers.kernels.core_locks import lock_used
 from memtile.importers.kernels.lock_names import core_text, line_of, lock_name, place_of
 from memtile.importers.kernels.released_objects import released_findings
 from memtile.importers.mlir.configure import Configured
-from memtile.importers.mlir.description import CoreDescription
+from memtile.importers.mlir.description import ChainDescription, CoreDescription
 from memtile.importers.mlir.forms.locks import lock_form
 from memtile.importers.mlir.forms.operands import OperationForm
 from memtile.importers.mlir.tree import Operation, OperationBlock
 
 _LOCK = "aie.use_lock"
+_PAIR = 2  # buffers of the smallest ring
 Pair = frozenset[str]
 
 
@@ -69,6 +71,9 @@ def unheld_findings(made: Configured) -> Iterator[Finding]:
         if core.has_body
         for events in _blocks(made, core, buffers)
     ]
+    for core, events in blocks:
+        for chain in made.device.chains:
+            yield from _other_half(made, core, events, chain)
     for buffer in buffers:
         uses = [
             _Use(core, events, _held(events, buffer))
@@ -86,6 +91,54 @@ def unheld_findings(made: Configured) -> Iterator[Finding]:
             others += [frozenset((pair,)) for pair in moved]
             if others:
                 yield from _outside(made, use, buffer, others[0].intersection(*others[1:]))
+
+
+def _other_half(
+    made: Configured, core: CoreDescription, events: Sequence[_Event], chain: ChainDescription
+) -> Iterator[Finding]:
+    """A buffer of a ring that a block uses in the turn of another one, which it never uses."""
+    ring = [bd.buffer for bd in chain.bds]
+    locks = {(bd.acquire.lock, bd.release.lock) for bd in chain.bds if bd.acquire and bd.release}
+    if len(locks) != 1 or len({*ring}) != len(ring) or len(ring) < _PAIR:
+        return
+    ((given, taken),) = locks
+    windows: list[list[_Event]] = []
+    held = False
+    for event in events:
+        if event.lock:
+            held = event.acquires if event.lock in (given, taken) else held
+            windows += [[]] if event.acquires and event.lock == taken else []
+        elif not event.buffers.isdisjoint(ring):
+            if not held or not windows:
+                return
+            windows[-1].append(event)
+    used = [{each for event in window for each in event.buffers if each in ring} for window in windows]
+    if len(windows) != len(ring) or any(len(each) != 1 for each in used):
+        return
+    odd = [n for n, buffer in enumerate(ring) if used[n] != {buffer}]
+    if len(odd) == 1 and {ring[odd[0]]} not in used:
+        (at,) = odd
+        yield _wrong_half(made, core, chain, windows[at][0], ring[at], *used[at])
+
+
+def _wrong_half(
+    made: Configured, core: CoreDescription, chain: ChainDescription, event: _Event, meant: str, used: str
+) -> Finding:
+    tile = made.tiles[chain.tile]
+    channel = (tile.s2mm if chain.direction == "S2MM" else tile.mm2s)[chain.channel]
+    who, at = core_text(made, core), line_of(event.operation)
+    ring, one, other = (
+        channel_name(tile.engine, channel.index),
+        made.buffers[used].name,
+        made.buffers[meant].name,
+    )
+    does = f"uses, in the turn of buffer '{other}', buffer '{one}'"
+    message = (
+        f"{who}, {at}: buffer '{one}' is used in the turn of '{other}', which {ring} moves then and the core "
+        "never uses."
+    )
+    side = Side(who, does, place_of(event.operation))
+    return Finding("MT0105", Severity.ERROR, message, (side,), fix=f"Use buffer '{other}' in {at}.")
 
 
 def _blocks(made: Configured, core: CoreDescription, buffers: frozenset[str]) -> Iterator[list[_Event]]:

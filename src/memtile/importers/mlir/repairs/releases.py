@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -152,6 +152,7 @@ def lock_candidates(design: DesignText) -> Iterator[Found]:
     uses = [*filter(None, (_use(each) for each in design.named(USE)))]
     locks = {each.results[0]: each for each in design.named("aie.lock") if each.results}
     yield from _initial_values(design, locks, uses)
+    yield from _set_instead(design, locks, uses)
     blocks: dict[int, list[_Use]] = defaultdict(list)
     for use in uses:
         if use.lock in locks:
@@ -177,6 +178,18 @@ def _balance(lock: str, uses: Sequence[_Use]) -> tuple[int, int]:
     """How many acquires and how many releases of a lock the text has."""
     of_lock = [use.releases for use in uses if use.lock == lock]
     return len(of_lock) - sum(of_lock), sum(of_lock)
+
+
+def _set_instead(design: DesignText, locks: Mapping[str, Operation], uses: Sequence[_Use]) -> Iterator[Found]:
+    """Another lock that a host sets: one that is acquired and that nothing releases or sets."""
+    sets = [each for each in design.named("aiex.set_lock") if len(each.words) > 1]
+    given = {use.lock for use in uses if use.releases} | {word for each in sets for word in each.words}
+    for name in dict.fromkeys(use.lock for use in uses if use.lock in locks and use.lock not in given):
+        for each in sets:
+            at = next((at for at in range(each.at, each.at + 8) if design.words[at] in locks), None)
+            if at is not None:
+                says = f"line {each.line}: set {name} instead of {design.words[at]}"
+                yield each, Candidate("set_lock", says, [design.edits.token(at, name)], 0.9)
 
 
 def _initial_values(design: DesignText, locks: dict[str, Operation], uses: Sequence[_Use]) -> Iterator[Found]:
