@@ -51,6 +51,20 @@ ALIKE = "tests/faults/test_alike_cores.py"
 MOVES = "tests/faults/test_odd_moves.py"
 MUTANTS = (
     Mutant(
+        "a check reads a text again for each of its devices",
+        "importers/design.py",
+        "    tree = read(text) if tree is None else tree\n",
+        "    tree = read(text)\n",
+        LONG + "test_a_check_reads_a_text_once",
+    ),
+    Mutant(
+        "the queue of a channel is found where its status is",
+        "runs/channel_addresses.py",
+        "statuses[at + kind.status_base[direction] + own * WORD_BYTES] = channel",
+        "statuses[at + kind.queue_base + local * kind.channel_stride] = channel",
+        "tests/words/test_channel_addresses.py::test_every_channel_is_found_by_its_registers",
+    ),
+    Mutant(
         "a jump goes over the threshold of a counter",
         "sim/skip/comparison.py",
         "        if now < was or now - was > period or was < limit <= now:\n",
