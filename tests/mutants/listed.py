@@ -53,6 +53,20 @@ CULPRITS = "tests/faults/test_stream_culprits.py"
 UNITS = "tests/timing/test_forward_units.py::"
 MUTANTS = (
     Mutant(
+        "a check reads a text again for each of its devices",
+        "importers/design.py",
+        "    tree = read(text) if tree is None else tree\n",
+        "    tree = read(text)\n",
+        LONG + "test_a_check_reads_a_text_once",
+    ),
+    Mutant(
+        "the queue of a channel is found where its status is",
+        "runs/channel_addresses.py",
+        "statuses[at + kind.status_base[direction] + own * WORD_BYTES] = channel",
+        "statuses[at + kind.queue_base + local * kind.channel_stride] = channel",
+        "tests/words/test_channel_addresses.py::test_every_channel_is_found_by_its_registers",
+    ),
+    Mutant(
         "a host that sets the wrong lock stands behind who waits",
         "explain/oddities.py",
         "INSTEAD_OF_WAITS = (ITSELF, UNSTARTED, UNEVEN, OTHER_LENGTH, OTHER_LOCK)",

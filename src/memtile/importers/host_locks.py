@@ -13,13 +13,13 @@ from typing import Self
 
 from memtile.explain.bd_findings import line_of
 from memtile.explain.findings import CODES, Finding, Side
-from memtile.importers.host_writes import lock_at
 from memtile.importers.kernels.core_locks import released_by_cores
 from memtile.importers.kernels.lock_names import line_of as line_said
 from memtile.importers.kernels.lock_names import lock_name, number_of, place_of
 from memtile.importers.kernels.lock_steps import steps_of
 from memtile.importers.kernels.lock_users import Act, lock_users
 from memtile.importers.mlir.configure import Configured
+from memtile.runs.channel_addresses import channel_addresses
 from memtile.runs.operations import Operation, Write
 
 INSTEAD = "MT0338"
@@ -32,9 +32,9 @@ def set_instead(made: Configured, steps: Sequence[Operation]) -> Iterator[Findin
         made: the device in its array.
         steps: of the host sequence.
     """
-    sets: dict[int, list[Write]] = {}
+    sets, at = dict[int, list[Write]](), channel_addresses(made.array.engine).locks
     for step in steps:
-        if isinstance(step, Write) and step.value and (lock := lock_at(made.array.engine, step.address)) >= 0:
+        if isinstance(step, Write) and step.value and (lock := at.get(step.address, -1)) >= 0:
             sets.setdefault(lock, []).append(step)
     released = released_by_cores(made) if sets else None
     if released is None:
