@@ -5502,6 +5502,13 @@ MUTANTS = (
         "tests/timing/test_fast_forward.py::test_every_cycle_is_that_of_stepping[the end of a bank]",
     ),
     Mutant(
+        "states are stored as seldom where a cycle costs more",
+        "sim/skip/bd_rings.py",
+        "work.search.ring_gap[0] * cheap // max(probe_budget.of_cycle(st, work), cheap)",
+        "work.search.ring_gap[0]",
+        "tests/timing/test_forward_live.py::test_states_are_stored_sooner_where_a_cycle_costs_more",
+    ),
+    Mutant(
         "a kernel that does something else is taken to do the same",
         "sim/skip/kernel_replay.py",
         "or action is None or cores.codes.code(action) != tuple(c[at] for c in rest)",

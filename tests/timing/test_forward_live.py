@@ -22,6 +22,7 @@ from memtile.model.state.streams import PORT_SLOTS
 from memtile.model.streams.switch_config import CIRCUIT
 from memtile.sim.loop.engine import Engine
 from memtile.sim.skip import live_parts, probe_budget
+from memtile.sim.skip.bd_rings import cycles_between
 from memtile.sim.skip.compared_columns import OBSERVED, RAISED, RINGS
 from memtile.testing.rig import Rig
 from support.designs.control_packet_bench import WRITE, reachable, send
@@ -213,6 +214,16 @@ def test_the_log_grows_as_far_as_that_may_cost() -> None:
     assert search.probing_cost[0] > FIRST_ROWS
     st.access_log[0, LIMIT] = len(st.access_log)
     assert not probe_budget.longer_log(st, work)
+
+
+def test_states_are_stored_sooner_where_a_cycle_costs_more() -> None:
+    st = iterating(3, 0).state
+    work = planned(st)
+    cheap = work.policy.cheap_cycle[0]
+    work.search.ring_gap[0] = 3000
+    assert cycles_between(st, work) == 3000
+    st.active_channels[0] = 400
+    assert cycles_between(st, work) == 3000 * cheap // probe_budget.of_cycle(st, work) < 1000
 
 
 @pytest.mark.compiled("150,000 cycles")
