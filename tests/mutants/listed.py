@@ -11889,4 +11889,18 @@ MUTANTS = (
         "sets = (every, known) if",
         "tests/data/test_walk_culprits.py::test_the_channel_is_named_with_the_walk_that_it_needs",
     ),
+    Mutant(
+        "compressed words that are kept as they come are a mistake",
+        "explain/coded_ends.py",
+        " and sent.words == taken.words:",
+        ":",
+        "tests/faults/test_coded_ends.py::test_what_is_kept_compressed_has_no_finding",
+    ),
+    Mutant(
+        "a run that hangs does not say that one end of a stream is not coded",
+        "explain/deadlock/exchanged.py",
+        "    if coded:\n",
+        "    if not coded:\n",
+        "tests/faults/test_coded_ends.py::test_the_end_that_is_not_coded_comes_first",
+    ),
 )
