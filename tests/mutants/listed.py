@@ -11903,4 +11903,11 @@ MUTANTS = (
         "    if not coded:\n",
         "tests/faults/test_coded_ends.py::test_the_end_that_is_not_coded_comes_first",
     ),
+    Mutant(
+        "a loop that ends where its dimension does is tried with the same end",
+        "importers/mlir/repairs/numbers.py",
+        "and bound < size:",
+        "and bound > size:",
+        "tests/data/test_repairs.py::test_two_of_a_kind_are_exchanged",
+    ),
 )
