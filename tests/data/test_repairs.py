@@ -273,6 +273,10 @@ aie.dma_bd(%gain : memref<3xi32>, 1, 1)
 aie.core(%core) {
 func.call @f(%p, %q, %n) : (memref<3xi32>, memref<3xi32>, i32) -> ()
 %w = arith.extsi %v : i8 to i32
+%c2 = arith.constant 2 : index
+scf.for %j = %c0 to %c2 step %c1 {
+memref.store %w, %gain[%j] : memref<3xi32>
+}
 } } }"""
 
 
@@ -293,6 +297,7 @@ func.call @f(%p, %q, %n) : (memref<3xi32>, memref<3xi32>, i32) -> ()
         ("lines 19 and 20: exchange the offsets 2 and 1", 20, "memref<3xi32>, 2, 1"),
         ("line 23: exchange %p and %q", 23, "(%q, %p, %n)"),
         ("line 24: arith.extui instead of arith.extsi", 24, "arith.extui %v"),
+        ("line 26: the loop ends at 3 instead of 2", 25, "constant 3 : index"),
         ("line 2: 0 zeros before and 2 behind the data", 3, "<const_pad_before = 0, const_pad_after = 2>"),
         ("line 2: 1 zeros before and 1 behind the data", 3, "<const_pad_before = 1, const_pad_after = 1>"),
     ],

@@ -12235,4 +12235,25 @@ MUTANTS = (
         "sets = (every, known) if",
         "tests/data/test_walk_culprits.py::test_the_channel_is_named_with_the_walk_that_it_needs",
     ),
+    Mutant(
+        "compressed words that are kept as they come are a mistake",
+        "explain/coded_ends.py",
+        " and sent.words == taken.words:",
+        ":",
+        "tests/faults/test_coded_ends.py::test_what_is_kept_compressed_has_no_finding",
+    ),
+    Mutant(
+        "a run that hangs does not say that one end of a stream is not coded",
+        "explain/deadlock/exchanged.py",
+        "    if coded:\n",
+        "    if not coded:\n",
+        "tests/faults/test_coded_ends.py::test_the_end_that_is_not_coded_comes_first",
+    ),
+    Mutant(
+        "a loop that ends where its dimension does is tried with the same end",
+        "importers/mlir/repairs/numbers.py",
+        "and bound < size:",
+        "and bound > size:",
+        "tests/data/test_repairs.py::test_two_of_a_kind_are_exchanged",
+    ),
 )

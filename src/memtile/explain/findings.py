@@ -180,6 +180,9 @@ CODES: Mapping[str, FindingCode] = MappingProxyType(
         "MT0411": FindingCode("numbers that a core wraps, rounds or narrows", Severity.ERROR),
         "MT0412": FindingCode("a core and a ring that use their buffers in different orders", Severity.ERROR),
         "MT0413": FindingCode("sums that go on from block to block", Severity.ERROR),
+        "MT0415": FindingCode(
+            "words that one end of a stream compresses, and the other does not", Severity.ERROR
+        ),
         "MT0501": FindingCode("bank conflicts cost time", Severity.NOTE),
         "MT0502": FindingCode("short descriptors cost time", Severity.NOTE),
         "MT0503": FindingCode("short tasks cost time", Severity.NOTE),
