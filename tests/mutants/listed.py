@@ -10742,6 +10742,20 @@ MUTANTS = (
         "tests/data/test_mismatch.py::test_a_mistake_is_named",
     ),
     Mutant(
+        "the history of a skipped period begins a cycle late",
+        "sim/loop/run_history.py",
+        "(first, end)).tolist()",
+        "(first + 1, end)).tolist()",
+        "tests/timing/test_history.py::test_cycles_that_are_jumped_over_have_their_history",
+    ),
+    Mutant(
+        "blocks that come again need only the first to be one",
+        "explain/mismatch_causes.py",
+        " and _all_among(wanted, found[bad]):",
+        ":",
+        "tests/data/test_mismatch.py::test_blocks_that_come_again_are_looked_for_in_time_that_grows_with_the_output",
+    ),
+    Mutant(
         "elements are looked for in no buffer",
         "design/channels.py",
         "cause = self._cause_in_buffer(got, expected) if found.is_open else None",
@@ -11751,10 +11765,17 @@ MUTANTS = (
         "tests/faults/test_turn_balance.py::test_the_loop_that_alone_does_not_fit_is_named",
     ),
     Mutant(
+        "rounds of a host do not tell which of two loops is off",
+        "importers/kernels/turn_balance.py",
+        "gives * given == takes * taken",
+        "given == taken",
+        "tests/faults/test_turn_balance.py::test_of_two_loops_the_one_is_named_that_what_a_host_sends_and_receives_rules_out",
+    ),
+    Mutant(
         "any of two loops that could be off is named",
         "importers/kernels/turn_balance.py",
-        "if len(found) == 1:",
-        "if found:",
+        "if len(even) == 1:",
+        "if even:",
         "tests/faults/test_turn_balance.py::test_where_two_loops_could_be_off_none_is_named",
     ),
     Mutant(
