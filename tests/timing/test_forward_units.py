@@ -8,8 +8,10 @@ import pytest
 from memtile.bd.descriptor import Descriptor
 from memtile.bd.windows import OWN
 from memtile.jit.tables import plain
+from memtile.model.events import trace_unit
 from memtile.sim.doors.event_panel import EventUnit
-from memtile.sim.skip import unit_guards
+from memtile.sim.skip import comparison, unit_guards
+from memtile.sim.skip.records import LOOK_SLOT
 from memtile.testing.rig import Rig
 from support.designs.observed_designs import Counter, Observation, watch
 from support.designs.repeating_designs import EAGER, differences
@@ -65,6 +67,7 @@ WATCHED = {
 }
 
 
+@pytest.mark.compiled("runs of 9,000 cycles and more")
 @pytest.mark.parametrize("seen", WATCHED.values(), ids=WATCHED)
 @pytest.mark.parametrize("words", [60_000, 500])
 def test_a_run_that_jumps_ends_as_one_that_steps(seen: Observation, words: int) -> None:
@@ -81,11 +84,97 @@ def test_a_trace_of_what_does_not_change_is_jumped_over_but_for_its_packets() ->
     assert len(words) >= 4 * 8
 
 
+ALL = Observation(
+    (Counter("TRUE", "TRUE", "NONE", 150, 0), Counter(RUNNING, FINISHED, "PERF_CNT0_EVENT", 0, 0)),
+    (RUNNING, FINISHED, "PORT_IDLE_0", "TRUE"),
+    (RUNNING, FINISHED),
+    200,
+    "USER_EVENT_0",
+    (RUNNING, "PORT_STALLED_0", "LOCK_SEL0_ACQ_GE", "GROUP_MEMORY_CONFLICT"),
+    ("TRUE", "PERF_CNT0_EVENT"),
+    "EDGE_DETECTION_EVENT_1",
+)
+
+
+def test_a_unit_does_all_that_it_can_in_a_short_run() -> None:
+    """One of those in which ``shifted`` looks for comparisons that no guard knows."""
+    rig = sending(ALL, 40, forward=False)
+    rig.engine.run(300)
+    assert EventUnit(rig.door).counted(0) == 300
+    assert rig.engine.left
+
+
+def test_a_short_run_with_all_that_a_unit_does_ends_as_one_that_steps() -> None:
+    both(ALL, 300, 40)
+
+
+NEVER = (1 << 62) - 2
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "limit", "after"),
+    [
+        (5, 5, 9, NEVER),
+        (5, 15, 100, 83),
+        (5, 15, 15, -1),
+        (5, 15, 16, 0),
+        (5, 15, 3, 983),
+        (15, 5, 100, -1),
+        (5, 16, 100, -1),
+    ],
+)
+def test_a_count_ends_a_jump_before_its_limit(was: int, now: int, limit: int, after: int) -> None:
+    """One that stands, that comes to it, was at it, comes next, was past it; and two that grow otherwise."""
+    count, kept = np.array([now]), np.array([was])
+    place = count.__array_interface__["data"][0]
+    assert comparison.reached(kept, 0, place, 1, 10, limit, 1000) == after
+
+
+def traced(repeats: int) -> Rig:
+    """A trace at work that has so many repeats pending."""
+    rig = Rig()
+    EventUnit(rig.door).trace(("TRUE",), "TRUE", "NONE")
+    plain(rig.engine.state.traces).repeats[0] = repeats
+    return rig
+
+
+def test_a_trace_ends_a_jump_before_its_packet_is_full() -> None:
+    st = traced(40).engine.state
+    bound = unit_guards.of_units(st, LOOK_SLOT, 100, 10)
+    assert bound == 110 + trace_unit.repeats_to_come(st, 0) - 2
+
+
+def test_the_repeats_of_a_jump_are_written_down() -> None:
+    st = traced(2 * 1023 + 7).engine.state
+    unit_guards.write_traces(st)
+    assert (plain(st.traces).used[0], plain(st.traces).repeats[0]) == (4, 7)
+
+
+def test_a_word_of_a_trace_keeps_its_period_from_being_repeated() -> None:
+    """Where the host takes it, as long as it is listed; what began before the list did is not known."""
+    st = traced(0).engine.state
+    port = plain(st.spec.event_units).trace_port[0]
+    plain(st.traces).state[0] = 1
+    assert not unit_guards.traced_since(st, 0, LOOK_SLOT, 50)
+    assert unit_guards.traced_since(st, 0, LOOK_SLOT - 1, 50)
+    st.host_words[0, 0], st.host_words[1, 3] = 1, 50
+    assert [unit_guards.traced_since(st, 0, LOOK_SLOT, began) for began in (50, 51)] == [True, False]
+    plain(st.switch).hosted[port], plain(st.switch).popped[port] = 0, 60
+    assert [unit_guards.traced_since(st, 0, LOOK_SLOT, began) for began in (60, 61)] == [True, False]
+
+
+def test_a_counter_that_was_reset_in_a_period_is_not_counted_on() -> None:
+    rig = Rig()
+    EventUnit(rig.door).count(0, "TRUE", "TRUE", "USER_EVENT_0")
+    st, event = rig.engine.state, EventUnit(rig.door).number("USER_EVENT_0")
+    assert not unit_guards.reset_since(st, 0, 50)
+    st.stamps[0, event] = 50
+    assert [unit_guards.reset_since(st, 0, began) for began in (50, 51)] == [True, False]
+
+
 @pytest.mark.parametrize("used", range(28))
 def test_as_many_repeats_are_to_come_as_fill_the_packet(used: int) -> None:
     """One less leaves the packet open, with what stepping writes into it."""
-    from memtile.model.events import trace_unit
-
     st = Rig().engine.state
     t = plain(st.traces)
     t.used[0], t.repeats[0] = used, 5

@@ -118,8 +118,8 @@ def watch(unit: EventUnit, seen: Observation) -> None:
         both: dict[str, int | str] = {f"{field}_Rising": 1, f"{field}_Falling": 1}
         unit.write("Edge_Detection_event_control", **{f"Edge_Detection_Event_{number}": event}, **both)
     if seen.fires:
-        unit.door.write32(unit.register("Timer_Trig_Event_Low_Value").offset, seen.fires)
         unit.door.write32(unit.register("Timer_Trig_Event_High_Value").offset, 0)
+        unit.door.write32(unit.register("Timer_Trig_Event_Low_Value").offset, seen.fires)
     unit.write("Timer_Control", Reset_Event=seen.timer_reset)
     if seen.traced:
         unit.trace(seen.traced, *seen.trace)
