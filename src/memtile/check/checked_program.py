@@ -125,7 +125,7 @@ def of_mlir(loaded: Loaded) -> Subject:
     )
     if loaded.sequence is not None and not loaded.sequence.loads:
         by_host += late_parameters(loaded.configured, loaded.sequence.steps)
-        by_host += set_instead(loaded.configured, loaded.sequence.steps)
+        by_host += [each.finding for each in set_instead(loaded.configured, loaded.sequence.steps)]
     log = TaskLog(engine)
     log.take()
     if loaded.sequence is not None:
