@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +26,8 @@ from memtile.explain.findings import Severity
 from memtile.importers.design import load, load_still
 from memtile.importers.kernels.core_locks import released_by_cores
 from support.designs.severe import severe
-from support.mlir.mlir_designs import device, loaded
+from support.mlir.mlir_designs import WAIT, device, host, loaded
+from support.mlir.mlir_designs import copied as copy_step
 from support.mlir.mlir_texts import PASSTHROUGH
 
 CORPUS = Path(__file__).parents[1] / "corpus"
@@ -369,3 +370,34 @@ def test_a_core_of_a_text_without_host_that_others_leave_waiting(turns: int, tak
     assert [each.severity for each in found] == [Severity.WARNING] * waits
     line = next(n for n, each in enumerate(text.splitlines(), 1) if "(Consume, 1) :" in each)
     assert all(f"core (0, 3) waits in line {line} for a full object of @of" in each.message for each in found)
+
+
+CASCADE = """
+    aie.cascade_flow(%d, %c)
+    %x = aie.core(%d) {
+      %v = arith.constant dense<1> : vector<16xi32>
+      aie.put_cascade(%v : vector<16xi32>)
+      aie.end
+    }"""
+GETS = """
+    %y = aie.core(%c) {
+      %o = aie.objectfifo.acquire @in(Consume, 1) : !aie.objectfifosubview<memref<64xi32>>
+      aie.objectfifo.release @in(Consume, 1)
+      %w = aie.get_cascade() : vector<16xi32>
+      aie.end
+    }"""
+
+
+def test_a_core_without_a_program_at_a_cascade_is_found_and_a_cascade_proves_nothing() -> None:
+    fifo = "aie.objectfifo @in(%s, {%c}, 2 : i32) : !aie.objectfifo<memref<64xi32>>"
+    sent = (copy_step("in", "a", 0).replace("{id", "{issue_token = true, id"), WAIT.replace("out", "in"))
+
+    def checked(*texts: str, steps: Sequence[str] = sent) -> CheckResult:
+        return check("d", lambda: of_mlir(loaded(device(*texts, host(*steps)))))
+
+    plain = checked(fifo, GETS.replace("%w = aie.get_cascade() : vector<16xi32>", ""))
+    both = checked(fifo, CASCADE, GETS)
+    assert not both.findings
+    assert [each.proved is not None and each.proved.ends_proved for each in (plain, both)] == [True, False]
+    (said,) = checked(CASCADE, steps=()).findings
+    assert said.message == "core (0, 2) has no program, and core (0, 3) puts values to it by a cascade."

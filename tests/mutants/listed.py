@@ -52,6 +52,20 @@ KNOWN = "tests/faults/test_known_memories.py"
 CULPRITS = "tests/faults/test_stream_culprits.py"
 MUTANTS = (
     Mutant(
+        "a cascade that is not followed is proved",
+        "check/play.py",
+        "if any(made.device.cascades or made.device.cascade_sides for made in subject.made):",
+        "if False:",
+        "tests/faults/test_check_play.py::test_a_core_without_a_program_at_a_cascade_is_found_and_a_cascade_proves_nothing",
+    ),
+    Mutant(
+        "a cascade may end at a core without a program",
+        "importers/kernels/missing_programs.py",
+        "if source in cores:",
+        "if source in cores and target in cores:",
+        "tests/faults/test_check_play.py::test_a_core_without_a_program_at_a_cascade_is_found_and_a_cascade_proves_nothing",
+    ),
+    Mutant(
         "a core whose loop has no end is to come to its end",
         "check/core_turns.py",
         "if isinstance(node, Loop) and (node.turns is None or node.turns >= ENDLESS_TURNS):",

@@ -193,6 +193,8 @@ class Play:
         """Give each core what its text does to locks; what others may release is open."""
         spec = plain(self.engine.spec.tiles)
         unknown = set(subject.kernels)
+        if any(made.device.cascades or made.device.cascade_sides for made in subject.made):
+            self.let_go["what cores do at their cascades is not followed"] = None
         for known in self.engine.cores.running:
             self.engine.cores.stop(int(self.engine.state.cores.tile[known]))
         for made in subject.made:
