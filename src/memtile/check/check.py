@@ -36,7 +36,7 @@ from memtile.explain.orders.proof import Proof
 from memtile.explain.packet_places import place_findings
 from memtile.importers.kernels.lock_balance import imbalances
 from memtile.importers.kernels.missing_programs import program_findings
-from memtile.importers.kernels.released_objects import released_findings
+from memtile.importers.kernels.unheld_buffers import unheld_uses
 from memtile.importers.link_sizes import link_findings, with_links
 from memtile.sim.loop.engine import Engine
 
@@ -52,8 +52,8 @@ def argument_rule(subject: Subject) -> Iterator[Finding]:
 
 
 def release_rule(subject: Subject) -> Iterator[Finding]:
-    """Objects of FIFOs that cores use after they have released them."""
-    return (finding for made in subject.made for finding in released_findings(made))
+    """Objects of FIFOs and buffers that cores use when they do not hold them."""
+    return (finding for made in subject.made for finding in unheld_uses(made))
 
 
 def packet_rule(subject: Subject) -> Iterator[Finding]:

@@ -21,9 +21,11 @@ from memtile.errors import MemtileError
 from memtile.explain.findings import Finding
 from memtile.explain.moves import Move
 from memtile.importers.design import NO_TAKER
+from memtile.importers.host_locks import set_instead
 from memtile.importers.host_writes import host_write_findings
 from memtile.importers.idle_tasks import never_started
 from memtile.importers.kernels.core_locks import released_by_cores
+from memtile.importers.late_parameters import late_parameters
 from memtile.importers.loaded import Loaded
 from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.forms.operands import OperationForm
@@ -116,7 +118,14 @@ def of_design(design: MemoryTile | Array, place: str = "") -> Subject:
 def of_mlir(loaded: Loaded) -> Subject:
     """A design of mlir-aie as it stands, with the tasks of its host sequence; see ``load_still``."""
     engine, notes, odd = loaded.array.engine, list(loaded.notes), loaded.oddities
-    by_host = [*host_write_findings(engine, loaded.sequence.steps)] if loaded.sequence else []
+    by_host = (
+        [each.finding for each in host_write_findings(engine, loaded.sequence.steps)]
+        if loaded.sequence
+        else []
+    )
+    if loaded.sequence is not None and not loaded.sequence.loads:
+        by_host += late_parameters(loaded.configured, loaded.sequence.steps)
+        by_host += [each.finding for each in set_instead(loaded.configured, loaded.sequence.steps)]
     log = TaskLog(engine)
     log.take()
     if loaded.sequence is not None:
@@ -183,8 +192,8 @@ def twin(subject: Subject, make: Callable[[], Subject]) -> Subject:
         subject: it.
         make: makes another one, which takes as long as the first did.
     """
-    if not subject.made:
-        return make()
+    if not subject.made or subject.engine.cores.running:
+        return make()  # a kernel that is attached has a generator, which is no state
     array, engine = subject.made[0].array, subject.engine
     other = Array(array.device.name, array.columns).engine
     put_back(other, take(engine))

@@ -15,12 +15,13 @@ from functools import cached_property
 
 import numpy as np
 
+from memtile.arch.core import CORE
 from memtile.arch.devices import FIRMWARE_PORT
 from memtile.arch.ports import PORTS
 from memtile.bd.codec import encode
 from memtile.bd.descriptor import NO_ITERATION
 from memtile.check.checked_program import Subject
-from memtile.check.core_turns import CoreText, Turn, UndecidedError
+from memtile.check.core_turns import CoreText, Turn, UndecidedError, cascades_by_text
 from memtile.check.streams import OpenStreams
 from memtile.check.task_list import GivenTask, HostStep, StaticBd, kind_of
 from memtile.errors import MemtileError
@@ -136,6 +137,7 @@ MOST_CYCLES = 1 << 19  # of an abstract run: a sixth of a second where nothing i
 _MOST_GRANTS = 256  # to a party, which then is taken for one that nothing holds up
 BY_PACKETS = "control packets may write whatever they like"
 _SCRATCH = "words of an abstract run"
+_NO_VALUES = np.zeros(CORE.cascade_words, np.int32)
 _AT_STREAM = (Cause.STREAM_STARVED, Cause.STREAM_BLOCKED)
 
 
@@ -174,6 +176,7 @@ class Play:
         self._grants: dict[Party, int] = {}
         self._turns: dict[int, Turn] = {}
         self._released: dict[int, frozenset[int]] = {}
+        self._cascaded: set[int] = set()  # cores whose turns at the cascade are done
         self._to_end: set[int] = set()  # cores that are to come to their end
         self._tasks: dict[int, list[GivenTask]] = {}
         for task in self._log.tasks:
@@ -193,18 +196,22 @@ class Play:
         """Give each core what its text does to locks; what others may release is open."""
         spec = plain(self.engine.spec.tiles)
         unknown = set(subject.kernels)
-        if any(made.device.cascades or made.device.cascade_sides for made in subject.made):
-            self.let_go["what cores do at their cascades is not followed"] = None
         for known in self.engine.cores.running:
             self.engine.cores.stop(int(self.engine.state.cores.tile[known]))
         for made in subject.made:
+            cascades = cascades_by_text(made)
+            if cascades is None:
+                self.reasons["what functions do to the cascade is not known"] = None
             for core in made.device.cores:
                 released, tile = released_by_core(made, core), made.tiles[core.tile].index
                 number = int(spec.core[tile])
                 if released is not None and number >= 0:
                     unknown.discard(tile)
                     self._released[number] = released
-                    text = CoreText(made, core)
+                    on_cascade = made.device.aliases.get(core.tile, core.tile) in (cascades or ())
+                    if on_cascade:
+                        self._cascaded.add(number)
+                    text = CoreText(made, core, cascades=on_cascade)
                     self._attach(tile, number, text)
                     if text.has_end:
                         self._to_end.add(number)
@@ -233,6 +240,9 @@ class Play:
     def _actions(self, number: int, core: Core, turns: Iterator[Turn]) -> Iterator[Action]:
         for turn in turns:
             self._turns[number] = turn
+            if turn.lock < 0:
+                yield core.get_cascade() if turn.takes else core.put_cascade(_NO_VALUES)
+                continue
             tile, lock = owner(self.engine, turn.lock)
             if turn.exact:
                 yield core.acquire(lock, turn.takes, tile=tile)
@@ -249,6 +259,10 @@ class Play:
         if core >= 0:
             self._free.add(Party(PartyKind.CORE, core))
             self.reasons[f"what {core_name(self.engine, core)} does {why}"] = None
+        if core in self._cascaded:  # whoever waits for its values may have them
+            for other in self._cascaded:
+                self._free.add(Party(PartyKind.CORE, other))
+                self._open.update(self._released[other])
 
     def let_packets_write(self) -> None:
         """Take locks of cores that nothing else releases for such as control packets release.

@@ -14,6 +14,7 @@ import numpy as np
 from memtile.arch.tiles import S2MM, TILE_KINDS
 from memtile.check.checked_program import Subject
 from memtile.check.task_list import GivenTask, StaticBd, each_bd
+from memtile.explain.coded_ends import CodedPart, coded_findings
 from memtile.explain.deadlock.balance_findings import sure_lengths
 from memtile.explain.deadlock.graph import PartyKind
 from memtile.explain.deadlock.packet_ids import PacketIds
@@ -47,12 +48,19 @@ def stream_findings(subject: Subject) -> Iterator[Finding]:
     yield from (_of_pair(subject, each) for each in pairs)
     paired = {ch for each in pairs for ch in (each.first, each.second)}
     yield from _loose(subject, [ch for ch in channels if ch not in paired])
+    yield from coded_findings(subject.engine, _parts(subject))
     off = sure_lengths(balance_of(subject))
     named = {each.sides[0].who for each in off}
     yield from (each for each in _lengths(subject, ends) if named.isdisjoint(side.who for side in each.sides))
     yield from _idle_ends(subject, ends, paired)
     yield from _packets(subject)
     yield from off
+
+
+def _parts(subject: Subject) -> Iterator[CodedPart]:
+    """What descriptors move of memory, and whether it goes through the coder."""
+    for task, bd in each_bd(subject.log.tasks):
+        yield CodedPart(task.ch, bd.descriptor.length, bd.descriptor.compression, _said(subject, task, bd))
 
 
 def balance_of(subject: Subject) -> WordBalance:

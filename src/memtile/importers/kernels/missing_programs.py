@@ -40,7 +40,7 @@ def program_findings(made: Sequence[Configured], *, played: bool) -> Iterator[Fi
 
     Args:
         made: the devices of a design, of which any may give a tile its program.
-        played: an abstract run has looked at object FIFOs; it knows nothing of cascades.
+        played: an abstract run has looked at object FIFOs; it may know nothing of cascades.
     """
     known = {each.tiles[core.tile].place for each in made for core in each.device.cores}
     told = set[object]()
