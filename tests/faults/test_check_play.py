@@ -27,7 +27,7 @@ from memtile.importers.design import load, load_still
 from memtile.importers.kernels.core_locks import released_by_cores
 from memtile.importers.mlir.token_packets import Text
 from support.designs.severe import severe
-from support.mlir.mlir_designs import device, loaded
+from support.mlir.mlir_designs import device, host, loaded
 from support.mlir.mlir_texts import PASSTHROUGH
 
 CORPUS = Path(__file__).parents[1] / "corpus"
@@ -393,3 +393,17 @@ def test_a_core_of_a_text_without_host_that_others_leave_waiting(turns: int, tak
     assert [each.severity for each in found] == [Severity.WARNING] * waits
     line = next(n for n, each in enumerate(text.splitlines(), 1) if "(Consume, 1) :" in each)
     assert all(f"core (0, 3) waits in line {line} for a full object of @of" in each.message for each in found)
+
+
+CASCADE = """
+    aie.cascade_flow(%d, %c)
+    %x = aie.core(%d) {
+      %v = arith.constant dense<1> : vector<16xi32>
+      aie.put_cascade(%v : vector<16xi32>)
+      aie.end
+    }"""
+
+
+def test_a_core_without_a_program_at_a_cascade_is_found() -> None:
+    (said,) = check("d", lambda: of_mlir(loaded(device(CASCADE, host())))).findings
+    assert said.message == "core (0, 2) has no program, and core (0, 3) puts values to it by a cascade."

@@ -53,6 +53,13 @@ CULPRITS = "tests/faults/test_stream_culprits.py"
 UNITS = "tests/timing/test_forward_units.py::"
 MUTANTS = (
     Mutant(
+        "a cascade may end at a core without a program",
+        "importers/kernels/missing_programs.py",
+        "if source in cores:",
+        "if source in cores and target in cores:",
+        "tests/faults/test_check_play.py::test_a_core_without_a_program_at_a_cascade_is_found",
+    ),
+    Mutant(
         "a check reads a text again for each of its devices",
         "importers/design.py",
         "    tree = read(text) if tree is None else tree\n",

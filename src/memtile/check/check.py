@@ -12,7 +12,7 @@ from memtile.check.check_result import CheckResult
 from memtile.check.checked_program import Subject, of_design, twin
 from memtile.check.descriptor_rules import descriptor_findings, row_findings
 from memtile.check.guarded_words import with_guarded
-from memtile.check.hangs import hangs
+from memtile.check.hangs import hangs, left_out
 from memtile.check.host_rules import await_findings, bench_findings, token_findings
 from memtile.check.known_memories import known_memories
 from memtile.check.left_words import part_findings
@@ -35,6 +35,7 @@ from memtile.explain.oddities import INSTEAD_OF_WAITS, comes_of_chains, instead_
 from memtile.explain.orders.proof import Proof
 from memtile.explain.packet_places import place_findings
 from memtile.importers.kernels.lock_balance import imbalances
+from memtile.importers.kernels.missing_programs import program_findings
 from memtile.importers.kernels.unheld_buffers import unheld_uses
 from memtile.importers.link_sizes import link_findings, with_links
 from memtile.sim.loop.engine import Engine
@@ -116,6 +117,8 @@ def check(name: str, make: Callable[[], Subject]) -> CheckResult:
     if hurried is not None and not any(each.severity is Severity.ERROR for each in found):
         found += overflow_findings(hurried)
     found += part_findings(subject, found)
+    lacking = [*program_findings(subject.made, played=not left_out(subject))]
+    found += [each for each in lacking if not any(_same_who(each, other) for other in found)]
     memories = known_memories(subject)
     found = with_guarded(subject.engine, memories, found)
     found += unwritten_findings(memories, found)
@@ -244,6 +247,11 @@ def _needed_depths(engine: Engine, make: Callable[[], Subject]) -> tuple[Finding
         return Hang.of(hang.findings) if hang.findings else None
 
     return depth_findings({name: getattr(engine.timing, name) for name in doubtful_depths(engine)}, hung)
+
+
+def _same_who(one: Finding, two: Finding) -> bool:
+    """Whether another finding names the first of whom one is about."""
+    return one.sides[0].who in {side.who for side in two.sides}
 
 
 def _same(one: Finding, two: Finding) -> bool:

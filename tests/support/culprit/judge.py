@@ -108,6 +108,8 @@ class _Judge:
         own = [each for each in changed.actors if each not in changed.things]
         if not set(own) - {HOST} or not actors:
             return thing or (actors[:1] == own[:1] and bool(own))
+        if any(f"{each} has no program" in said for each in own):
+            return True  # such a core has no lock or object FIFO by which it could be known
         lines = set(_lines(" ".join(each.place for each in finding.sides)))
         if actors[0] in own and lines & set(changed.lines):
             return True  # of a race: who does not wait, whichever side it is
