@@ -11886,7 +11886,7 @@ MUTANTS = (
         "a chain that goes back to its first descriptor has an end",
         "importers/mlir/unstarted_bds.py",
         "        if bd in seen:\n            return seen[-1], following",
-        "        if bd == seen[-1]:\n            return seen[-1], following\n        if bd in seen:\n            return None",
+        "        if bd in seen:\n            return (seen[-1], following) if bd == seen[-1] else None",
         "tests/faults/test_unstarted_bds.py::test_a_task_whose_chain_has_no_end_sends_no_token",
     ),
     Mutant(
