@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from types import SimpleNamespace
@@ -78,6 +79,24 @@ def test_a_mistake_is_named(got: np.ndarray, code: str, text: str) -> None:
     assert found is not None
     assert found.code == code
     assert text in found.text
+
+
+def seconds_for(elements: int) -> float:
+    """Processor time to look at an output in which each second block of four comes from elsewhere."""
+    expected = np.arange(elements, dtype=np.int32)
+    got = expected.reshape(-1, 4).copy()
+    got[1::2] = got[0]
+    got[-1] = -1  # nowhere: so each block length is tried
+    times = []
+    for _ in range(3):
+        began = time.process_time()
+        assert cause_of(got.ravel(), expected) is None
+        times.append(time.process_time() - began)
+    return min(times)
+
+
+def test_blocks_that_come_again_are_looked_for_in_time_that_grows_with_the_output() -> None:
+    assert seconds_for(1 << 16) < 10 * seconds_for(1 << 14)  # 17 and more if each looks at each
 
 
 def test_blocks_of_equal_elements_are_not_said_to_come_backwards() -> None:

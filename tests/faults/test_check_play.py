@@ -22,6 +22,7 @@ from memtile.design.host import Host
 from memtile.explain.bd_chains import BdChains
 from memtile.explain.deadlock.build import Givers
 from memtile.explain.deadlock.graph import PartyKind
+from memtile.explain.findings import Severity
 from memtile.importers.design import load, load_still
 from memtile.importers.kernels.core_locks import released_by_cores
 from memtile.importers.mlir.token_packets import Text
@@ -365,3 +366,30 @@ def test_a_circle_through_a_cascade_is_found(steps: tuple[str, ...], codes: list
     assert (cascades_by_text(subject.made[0]) is None) == ("call" in steps)
     found = check("d", lambda: subject).findings
     assert [each.code for each in found if each.code in ("MT0103", "MT0106")] == codes
+
+
+@pytest.mark.parametrize(
+    ("turns", "takes", "waits"),
+    [(4, 4, False), (3, 4, True), (4, 1 << 40, False), (0, 4, True)],
+    ids=["even", "less", "endless", "no program"],
+)
+def test_a_core_of_a_text_without_host_that_others_leave_waiting(turns: int, takes: int, waits: bool) -> None:
+    """One whose loop has no end may wait for ever."""
+    view = "!aie.objectfifosubview<memref<4xi32>>"
+    constants = "%a = arith.constant 0 : index\n%e = arith.constant 1 : index"
+
+    def core(tile: str, port: str, many: int) -> str:
+        lines = (
+            f"%x{tile} = aie.core(%{tile}) {{\n{constants}",
+            f"%b = arith.constant {many} : index\nscf.for %i = %a to %b step %e {{",
+            f"%v = aie.objectfifo.acquire @of({port}, 1) : {view}",
+            f"aie.objectfifo.release @of({port}, 1)\n}}\naie.end\n}}",
+        )
+        return "\n".join(lines)
+
+    of = "aie.objectfifo @of(%c, {%d}, 2 : i32) : !aie.objectfifo<memref<4xi32>>"
+    text = device(of, *([core("c", "Produce", turns)] if turns else []), core("d", "Consume", takes))
+    found = check("d", lambda: of_mlir(loaded(text))).findings
+    assert [each.severity for each in found] == [Severity.WARNING] * waits
+    line = next(n for n, each in enumerate(text.splitlines(), 1) if "(Consume, 1) :" in each)
+    assert all(f"core (0, 3) waits in line {line} for a full object of @of" in each.message for each in found)

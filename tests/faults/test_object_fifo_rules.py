@@ -117,7 +117,7 @@ CASES = [
             fifo("%m, {%d}", name="h"),
             "aie.objectfifo.link [@f] -> [@g, @h] ([] [24, 0])",
         ],
-        "a part of its objects has -24 elements, from 24 to 0",
+        "a part of its objects has -24 elements, from 24 to 0; offsets have to rise: [0, 24]",
     ),
     (
         [

@@ -129,6 +129,28 @@ def test_where_two_loops_could_be_off_none_is_named() -> None:
     assert checked(text(3, 3)) == []  # nor is one where both are
 
 
+@pytest.mark.parametrize(("first", "second"), [(3, 4), (4, 3), (3, 2)])
+def test_of_two_loops_the_one_is_named_that_what_a_host_sends_and_receives_rules_out(
+    first: int, second: int
+) -> None:
+    """An object that is sent gives four that are received, in one round or in two."""
+    design = device(
+        fifo("factor", "s", "c", 64),
+        fifo("mid", "c", "d", 8),
+        fifo("result", "d", "s", 16),
+        core("c", loop(9, use("factor", "Consume", 64), loop(first, use("mid", "Produce", 8)))),
+        core("d", loop(9, loop(second, use("mid", "Consume", 8), use("result", "Produce", 16)))),
+        host(
+            copied("result", "b", 0).replace("{id", "{issue_token = true, id"),
+            copied("factor", "a", 2),
+            WAIT.replace("out", "result"),
+        ),
+    )
+    (found,) = checked(design)
+    assert f"3 turns of its loop in line {line(design, 3)} " in found.message
+    assert found.message.endswith("with 4 turns all object FIFOs are even.")
+
+
 def test_a_run_that_hangs_names_the_loop_instead_of_waits() -> None:
     done = load(Text("d.mlir", text(3))).run(np.arange(64, dtype=np.int32), max_cycles=20_000)
     errors = [each for each in done.result.findings if each.severity is Severity.ERROR]

@@ -7,10 +7,12 @@ and the turns end.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from memtile.importers.kernels.body_operations import ENDLESS_TURNS
 from memtile.importers.kernels.core_locks import reached_by_core
+from memtile.importers.kernels.lock_steps import Branch, Loop, Node, steps_of
 from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.description import CoreDescription
 from memtile.importers.mlir.forms.locks import fifo_form, lock_form
@@ -89,6 +91,16 @@ def cascades_by_text(made: Configured) -> frozenset[str] | None:
     return frozenset(tile for tile, acts in ends.items() if acts)
 
 
+def _has_end(nodes: Sequence[Node]) -> bool:
+    for node in nodes:
+        if isinstance(node, Loop) and (node.turns is None or node.turns >= ENDLESS_TURNS):
+            return False
+        inner = node.ways if isinstance(node, Branch) else [node.steps] if isinstance(node, Loop) else []
+        if not all(_has_end(each) for each in inner):
+            return False
+    return True
+
+
 class CoreText:
     """A core of a design and its functions.
 
@@ -105,6 +117,11 @@ class CoreText:
         self._syncs: dict[Operation, bool] = {}
         self._held: dict[tuple[str, str], int] = {}
         self._left = _MOST_TURNS
+
+    @property
+    def has_end(self) -> bool:
+        """Whether all its loops turn a known number of times, so that it is to come to its end."""
+        return _has_end(steps_of(self._made.device, self._core))
 
     def turns(self) -> Iterator[Turn]:
         """What it does, in order.

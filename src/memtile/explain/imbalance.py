@@ -19,8 +19,8 @@ from memtile.sim.loop.engine import Engine
 IMBALANCES = "__imbalances__"
 """Attribute of a kernel whose text is known: its :class:`Imbalance` facts."""
 
-UNFIT, OTHER_TURNS, FOREIGN_PAIR = "MT0122", "MT0128", "MT0131"
-_OF_PAIRS = (UNFIT, FOREIGN_PAIR)
+UNFIT, OTHER_TURNS, FOREIGN_PAIR, OTHER_ORDER = "MT0122", "MT0128", "MT0131", "MT0412"
+_OF_PAIRS = (UNFIT, FOREIGN_PAIR, OTHER_ORDER)
 OF_TEXTS = frozenset(("MT0118", "MT0119", *_OF_PAIRS))
 """Codes of what is wrong with what a text acquires and releases, whatever waits in a run."""
 _AT_REST = ("MT0304", "MT0108")

@@ -13,28 +13,29 @@ from typing import Self
 
 from memtile.explain.bd_findings import line_of
 from memtile.explain.findings import CODES, Finding, Side
-from memtile.importers.host_writes import lock_at
+from memtile.importers.host_writes import HostWrite
 from memtile.importers.kernels.core_locks import released_by_cores
 from memtile.importers.kernels.lock_names import line_of as line_said
 from memtile.importers.kernels.lock_names import lock_name, number_of, place_of
 from memtile.importers.kernels.lock_steps import steps_of
 from memtile.importers.kernels.lock_users import Act, lock_users
 from memtile.importers.mlir.configure import Configured
+from memtile.runs.channel_addresses import channel_addresses
 from memtile.runs.operations import Operation, Write
 
 INSTEAD = "MT0338"
 
 
-def set_instead(made: Configured, steps: Sequence[Operation]) -> Iterator[Finding]:
+def set_instead(made: Configured, steps: Sequence[Operation]) -> Iterator[HostWrite]:
     """One finding, if one lock lacks what another one has too much of.
 
     Args:
         made: the device in its array.
         steps: of the host sequence.
     """
-    sets: dict[int, list[Write]] = {}
+    sets, at = dict[int, list[Write]](), channel_addresses(made.array.engine).locks
     for step in steps:
-        if isinstance(step, Write) and step.value and (lock := lock_at(made.array.engine, step.address)) >= 0:
+        if isinstance(step, Write) and step.value and (lock := at.get(step.address, -1)) >= 0:
             sets.setdefault(lock, []).append(step)
     released = released_by_cores(made) if sets else None
     if released is None:
@@ -91,7 +92,7 @@ class _Uses:
             self.open.add(act.lock)
 
 
-def _finding(made: Configured, lacks: str, waits: tuple[str, Act], spare: str, step: Write) -> Finding:
+def _finding(made: Configured, lacks: str, waits: tuple[str, Act], spare: str, step: Write) -> HostWrite:
     who, act = waits
     wanted, other, line = lock_name(made, lacks), lock_name(made, spare), line_of(step.place)
     does = f"sets {other} in {line}, of which nobody takes as much"
@@ -99,4 +100,4 @@ def _finding(made: Configured, lacks: str, waits: tuple[str, Act], spare: str, s
     message = f"{wanted} is given by nobody, and {who} waits for it ({at}); the host {does}."
     sides = (Side("the host", does, step.place), Side(who, f"waits for {wanted}", place_of(act.operation)))
     fix = f"Let {line} set {wanted}."
-    return Finding(INSTEAD, CODES[INSTEAD].severity, message, sides, fix=fix)
+    return HostWrite(Finding(INSTEAD, CODES[INSTEAD].severity, message, sides, fix=fix), wanted)

@@ -134,18 +134,20 @@ class _Balance:
         wrong = self._uneven(self._counts)
         if not wrong:
             return
-        found = [
-            (core, loop, turns)
+        tried = [
+            ((core, loop, turns), {**self._counts, core.tile: counts})
             for core in self._cores
             for loop in core.loops
             for turns in self._other_turns(core, loop)
             if (counts := core.counts(loop, turns)) is not None
-            and not self._uneven({**self._counts, core.tile: counts})
         ]
+        even = [(change, counts) for change, counts in tried if not self._uneven(counts)]
+        if len(even) > 1:
+            even = [(change, counts) for change, counts in even if self._even_in_all(counts)]
         moved = self._other_lengths()
-        if len(found) == 1:
-            yield self._made_of(*found[0], moved)
-        elif not found and len(moved) == 1:
+        if len(even) == 1:
+            yield self._made_of(*even[0][0], moved)
+        elif not even and len(moved) == 1:
             yield self._of_transfers(*moved[0])
 
     def _other_lengths(self) -> list[tuple[_Core, Key, int]]:
@@ -211,6 +213,19 @@ class _Balance:
         known = {key: self._of_host(key.name) for key in counts}
         return {key: Fraction(many, counts[key]) for key, many in known.items() if many and counts[key]}
 
+    def _even_in_all(self, counts: Mapping[str, Counts]) -> bool:
+        """Whether cores give each other what they take, in all rounds that a host has objects for."""
+        rounds = {core.tile: self._ratios(counts[core.tile]) for core in self._cores}
+        return all(
+            gives * given == takes * taken
+            for name, fifo in self._fifos.items()
+            for gives in [counts.get(self._tile(fifo.producer), {}).get(Key(name, "Produce"), 0)]
+            for given in rounds.get(self._tile(fifo.producer), {}).values()
+            for each in fifo.consumers
+            for takes in [counts.get(self._tile(each), {}).get(Key(name, "Consume"), 0)]
+            for taken in rounds.get(self._tile(each), {}).values()
+        )
+
     def _other_turns(self, core: _Core, loop: Loop) -> set[int]:
         """Numbers of turns with which an object FIFO would fit that does not."""
         assert loop.turns is not None
@@ -223,8 +238,9 @@ class _Balance:
         ]
         return {int(each) for each in wanted if each.denominator == 1 and each > 0} - {loop.turns}
 
-    def _partners(self, core: _Core) -> Iterator[tuple[Key, int]]:
-        """What other cores move in a round of the object FIFOs of a core."""
+    def _partners(self, core: _Core) -> Iterator[tuple[Key, Fraction]]:
+        """What other cores move of the object FIFOs of a core in a round, and for each round of the core."""
+        own = set(self._ratios(self._counts[core.tile]).values())
         for key in self._counts[core.tile]:
             fifo = self._fifos.get(key.name)
             if fifo is None:
@@ -232,9 +248,12 @@ class _Balance:
             others = fifo.consumers if key.port == "Produce" else [fifo.producer]
             port = "Consume" if key.port == "Produce" else "Produce"
             for other in others:
-                many = self._counts.get(self._tile(other), {}).get(Key(key.name, port), 0)
+                counts = self._counts.get(self._tile(other), {})
+                many = counts.get(Key(key.name, port), 0)
                 if many:
-                    yield key, many
+                    yield key, Fraction(many)
+                    theirs = set(self._ratios(counts).values())
+                    yield from ((key, many * each / mine) for each in theirs for mine in own)
 
     def _of_host(self, name: str) -> int | None:
         """Objects that a host moves through an object FIFO, through links too; None if it is not known."""

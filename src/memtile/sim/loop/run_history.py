@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,13 +45,14 @@ class Changes:
     @property
     def rows(self) -> Ints:
         """All changes: int64[rows, 2], cycle and value; made anew each time."""
-        found, taken = [np.zeros((0, 2), np.int64)], 0
+        made, taken = _Rows(), 0
         for place, cycle, period, times in self.jumps.tolist():
             end = int(np.searchsorted(self.places, place))
-            found.append(self.noted[taken:end])
+            made.add(self.noted[taken:end])
             taken = end
-            found.append(_again(_tail(found, cycle - period, cycle), period, times))
-        return np.concatenate([*found, self.noted[taken:]])
+            made.again(cycle - period, cycle, times)
+        made.add(self.noted[taken:])
+        return made.rows
 
     @property
     def count(self) -> int:
@@ -59,22 +60,33 @@ class Changes:
         return len(self.rows)
 
 
-def _tail(pieces: Sequence[Ints], first: int, end: int) -> Ints:
-    """The rows from one cycle to before another one, at the end of pieces in order."""
-    found = []
-    for piece in reversed(pieces):
-        low, high = np.searchsorted(piece[:, 0], (first, end))
-        found.append(piece[low:high])
-        if low:
-            break
-    return np.concatenate(found[::-1])
+class _Rows:
+    """Rows of cycle and value that grow at their end, so that a period is found at once."""
 
+    def __init__(self) -> None:
+        self._room, self._count = np.zeros((64, 2), np.int64), 0
 
-def _again(rows: Ints, period: int, times: int) -> Ints:
-    """Rows of a period, so many periods on."""
-    made = np.tile(rows, (times, 1))
-    made[:, 0] += np.repeat(np.arange(1, times + 1) * period, len(rows))
-    return made
+    @property
+    def rows(self) -> Ints:
+        return self._room[: self._count].copy()
+
+    def add(self, rows: Ints) -> None:
+        """More rows behind the others."""
+        count = self._count + len(rows)
+        if count > len(self._room):
+            room = np.zeros((max(count, 2 * len(self._room)), 2), np.int64)
+            room[: self._count] = self._room[: self._count]
+            self._room = room
+        self._room[self._count : count] = rows
+        self._count = count
+
+    def again(self, first: int, end: int, times: int) -> None:
+        """The rows from one cycle to before another one come again so many times."""
+        low, high = np.searchsorted(self._room[: self._count, 0], (first, end)).tolist()
+        if low < high:
+            made = np.tile(self._room[low:high], (times, 1))
+            made[:, 0] += np.repeat(np.arange(1, times + 1) * (end - first), high - low)
+            self.add(made)
 
 
 @dataclass(frozen=True, slots=True)
