@@ -454,3 +454,21 @@ def test_a_core_that_uses_one_half_of_a_ring_twice(tmp_path: Path, second: str) 
     for found in (of_check(tmp_path, text), of_run(tmp_path, text)):
         assert [each.code for each in found] == ["MT0105"] * (second == "x")
         assert [each.fix for each in found] == ["Use buffer 'z' in line 56."] * (second == "x")
+
+
+def test_a_channel_that_reads_with_the_locks_as_who_writes_has_them_exchanged(tmp_path: Path) -> None:
+    go = "aie.use_lock(%yfull, AcquireGreaterEqual, 1)\n      aie.dma_bd(%y : memref<16xi32>, 0, 16)\n      "
+    was, new = f"{go}aie.use_lock(%yfree", f"{go}aie.use_lock(%yfull".replace("%yfull, A", "%yfree, A")
+    text = changed(was, new)
+    for found in (of_check(tmp_path, text), of_run(tmp_path, text)):
+        assert [each.code for each in found if each.severity is Severity.ERROR] == ["MT0122"]
+        assert found[0].message.startswith(
+            f"{GOES}, line 27: it acquires {OUT_FREE} and releases {OUT_FULL}, "
+        )
+        assert found[0].fix == f"Let {GOES} acquire {OUT_FULL} and release {OUT_FREE}."
+
+
+def test_a_wait_for_exactly_a_value_acquires_nothing(tmp_path: Path) -> None:
+    (found,) = of_check(tmp_path, changed("%xfull, AcquireGreaterEqual", "%xfull, Acquire"))
+    assert found.message.startswith(f"core (0, 2), line 39: Acquire waits until {IN_FULL} is exactly a value")
+    assert found.fix == "Write AcquireGreaterEqual in line 39."

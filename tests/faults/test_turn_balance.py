@@ -175,13 +175,16 @@ PART, THREE = "[0, 0, 0, 0][1, 1, 1, 64][0, 0, 0, 1]", "[0, 0, 0, 0][1, 1, 1, 48
         (4, PART, THREE, "The transfer of @out in line 28 asks for 3 objects, where core (0, 2) gives 4; "),
         (9, THREE, PART, ""),  # one of these two
         (2, THREE, PART, ""),  # and here both
+        (-4, PART, THREE, ""),  # of a core that keeps an object
     ],
 )
 def test_the_transfer_that_alone_does_not_fit_is_named(turns: int, sent: str, taken: str, says: str) -> None:
+    out = use("out", "Produce", 16)
+    out = out if turns > 0 else out.replace("acquire @out(Produce, 1)", "acquire @out(Produce, 2)")
     design = device(
         fifo("in", "s", "c", 16),
         fifo("out", "c", "s", 16),
-        core("c", loop(turns, use("in", "Consume", 16), use("out", "Produce", 16))),
+        core("c", loop(abs(turns), use("in", "Consume", 16), out)),
         host(
             copied("out", "b", 0, taken).replace("{id", "{issue_token = true, id"),
             copied("in", "a", 1, sent),

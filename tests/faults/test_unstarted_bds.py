@@ -81,3 +81,12 @@ def test_a_descriptor_that_is_never_started() -> None:
 )
 def test_descriptors_that_tasks_are_given(steps: list[str]) -> None:
     assert not unstarted(*steps)
+
+
+@pytest.mark.parametrize(("last", "again"), [(1, "itself"), (0, "BD 0 again"), (None, "")])
+def test_a_task_whose_chain_has_no_end_sends_no_token(last: int | None, again: str) -> None:
+    steps = bd(0, 1), bd(1, last), bd(2), push("S2MM", 0), push("MM2S", 2)
+    found = [each for each in checked(*steps) if each.code == "MT0124"]
+    assert [each.fix for each in found] == ["End the chain at line 10 (aie.end)."] * bool(again)
+    says = f"BD 1 is followed by {again} (line 10, aie.next_bd), so the task of line 12 never ends"
+    assert all(says in each.message for each in found)

@@ -12277,4 +12277,32 @@ MUTANTS = (
         "and bound > size:",
         "tests/data/test_repairs.py::test_two_of_a_kind_are_exchanged",
     ),
+    Mutant(
+        "a chain that goes back to its first descriptor has an end",
+        "importers/mlir/unstarted_bds.py",
+        "        if bd in seen:\n            return seen[-1], following",
+        "        if bd in seen:\n            return (seen[-1], following) if bd == seen[-1] else None",
+        "tests/faults/test_unstarted_bds.py::test_a_task_whose_chain_has_no_end_sends_no_token",
+    ),
+    Mutant(
+        "a core that keeps an object stands for all its turns",
+        "importers/kernels/turn_balance.py",
+        "                if not core.is_even(key):",
+        "                if core.tile == key:",
+        "tests/faults/test_turn_balance.py::test_the_transfer_that_alone_does_not_fit_is_named",
+    ),
+    Mutant(
+        "a channel that reads has the locks of one that writes",
+        "importers/kernels/lock_faults.py",
+        "        if len(odd) != 1 or len(users) == 1:",
+        "        if len(odd) == 1 or len(users) == 1:",
+        "tests/faults/test_lock_discipline.py::test_a_channel_that_reads_with_the_locks_as_who_writes_has_them_exchanged",
+    ),
+    Mutant(
+        "a wait for exactly a value is an acquire that is missing",
+        "importers/kernels/lock_faults.py",
+        "        if exact is not None:",
+        "        if exact is not None and not self.act.many:",
+        "tests/faults/test_lock_discipline.py::test_a_wait_for_exactly_a_value_acquires_nothing",
+    ),
 )

@@ -55,6 +55,10 @@ class Oddities:
         if not finished:
             left_out = [each for each in odd if each.code == LEFT_OUT]
             return instead_of_waits(odd, [each for each in others if not comes_of_chains(each, left_out)])
+        if any(each.code in (UNEVEN, OTHER_LENGTH) for each in odd):
+            others = tuple(
+                each for each in others if each.code not in WAITS or each.severity is Severity.ERROR
+            )
         moved = {each.sides[0].who for each in odd if sure and each.code in _OF_WALKS}
         others = tuple(
             each for each in others if not comes_of_chains(each, odd) and not _comes_of_moves(each, moved)

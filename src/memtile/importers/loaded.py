@@ -48,7 +48,7 @@ from memtile.importers.mlir.sequence.program import (
 from memtile.importers.mlir.sequence.sequence_reader import NO_PARAMETERS, Parameters
 from memtile.importers.mlir.token_packets import Text
 from memtile.importers.mlir.types import Shaped
-from memtile.importers.mlir.unstarted_bds import unstarted_findings
+from memtile.importers.mlir.unstarted_bds import endless_findings, unstarted_findings
 from memtile.model.state.causes import CoreCause
 from memtile.plain_text import markup_text
 from memtile.runs.array_names import Given, Wanted
@@ -269,8 +269,8 @@ class Loaded:
         rules = (next_findings, buffer_findings)
         chained = {each.message: each for made in devices for rule in rules for each in rule(made)}
         if sequence is not None:
-            chained |= {each.message: each for each in unstarted_findings(self.configured, sequence)}
-            chained |= {each.message: each for each in uneven_findings(self.configured, sequence)}
+            for of_host in (endless_findings, unstarted_findings, uneven_findings):
+                chained |= {each.message: each for each in of_host(self.configured, sequence)}
         moves = sequence.moves if sequence is not None else ()
         return Oddities((*of_chains, *moves), tuple(chained.values()))  # a device that is loaded again once
 

@@ -8,10 +8,13 @@ from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.imbalance import UNFIT, Imbalance
 from memtile.importers.kernels.foreign_pairs import foreign_pairs
 from memtile.importers.kernels.lock_discipline import Change, Discipline, Fault, pairs_of
-from memtile.importers.kernels.lock_names import line_of, lock_name, number_of, place_of
+from memtile.importers.kernels.lock_names import core_text, line_of, lock_name, number_of, place_of
 from memtile.importers.kernels.lock_users import Act, LockUser, Texts, lock_users
 from memtile.importers.kernels.turn_orders import turn_orders
 from memtile.importers.mlir.configure import Configured
+from memtile.importers.mlir.forms.locks import lock_form
+from memtile.importers.mlir.forms.operands import OperationForm
+from memtile.importers.mlir.tree import Operation
 
 
 def lock_faults(made: Configured, texts: Texts) -> Iterator[Imbalance]:
@@ -29,6 +32,7 @@ def lock_faults(made: Configured, texts: Texts) -> Iterator[Imbalance]:
     discipline = Discipline(users, pairs, initial)
     for fault in discipline.faults():
         yield _Fault(made, fault, users).imbalance()
+    yield from _turned_round(made, discipline)
     yield from _values(made, discipline)
     yield from foreign_pairs(made, users, unknown)
     yield from turn_orders(made, users, unknown)
@@ -81,11 +85,28 @@ class _Fault:
 
     def _new(self) -> tuple[str, str]:
         lock, partner = self._name(self.act.lock), self._name(self.fault.partner)
+        exact = self._exact() if self.act.acquires else None
+        if exact is not None:
+            self.act, at = self.act._replace(operation=exact), line_of(exact)
+            self.where = f"{self.user.name}, {at}"
+            says = f"Acquire waits until {lock} is exactly a value and takes none of it"
+            return says, f"Write AcquireGreaterEqual in {at}."
         if self.act.acquires:
             says = f"{lock} is not acquired before the use that ends with the release of {partner}"
             return says, f"Let {self.user.name} acquire {lock} before it uses the buffer."
         says = f"{lock} is not released after the use that begins with the acquire of {partner}"
         return says, f"Let {self.user.name} release {lock} after its last use of the buffer."
+
+    def _exact(self) -> Operation | None:
+        """A wait of the core for exactly a value of the lock that it should acquire."""
+        core = next(
+            (each for each in self.made.device.cores if core_text(self.made, each) == self.user.name), None
+        )
+        for each in core.operation.walk() if core is not None else ():
+            said = lock_form(OperationForm(each)) if each.name == "aie.use_lock" else None
+            if said is not None and said.action == "acquire" and said.lock == self.act.lock:
+                return each
+        return None
 
     def _lock(self) -> tuple[str, str]:
         was, lock, partner = (
@@ -122,6 +143,27 @@ class _Fault:
         if change.what == "gone":
             return f"leave out that {verb}"
         return f"{verb} {change.act.many} of {self._name(change.act.lock)} in {line_of(change.act.operation)}"
+
+
+def _turned_round(made: Configured, discipline: Discipline) -> Iterator[Imbalance]:
+    """A chain that reads and takes and gives the locks of a pair as who writes does."""
+    for one, other in discipline.pairs.items():
+        if discipline.initial[one] <= discipline.initial[other] or _takers(discipline, other):
+            continue
+        chains = {user.name: (user, act) for user, act in _takers(discipline, one) if user.direction}
+        users = {user.name for user, _ in _takers(discipline, one)}
+        odd = [(user, act) for user, act in chains.values() if user.direction == "MM2S"]
+        if len(odd) != 1 or len(users) == 1:
+            continue
+        (user, act), (rest, *_) = odd[0], sorted(users - {odd[0][0].name})
+        free, full = lock_name(made, one), lock_name(made, other)
+        where = f"{user.name}, {line_of(act.operation)}"
+        does = f"acquires {free} and releases {full}, as {rest} does"
+        message = f"{where}: it {does}, and nobody acquires {full}: it would send before there is data."
+        fix = f"Let {user.name} acquire {full} and release {free}."
+        sides = (Side(user.name, does, place_of(act.operation)), Side(rest, "uses the locks the same way"))
+        found = Finding(UNFIT, Severity.ERROR, message, sides, fix=fix)
+        yield Imbalance(found, number_of(made, one))
 
 
 def _values(made: Configured, discipline: Discipline) -> Iterator[Imbalance]:

@@ -18,7 +18,7 @@ from memtile.arch.tiles import WORD_BYTES, TileKind
 from memtile.explain.bd_findings import line_of as said_line
 from memtile.explain.findings import CODES, Finding, Side
 from memtile.importers.kernels.lock_names import core_text, line_of, place_of
-from memtile.importers.kernels.lock_steps import Branch, Key, Loop, Node, known_way, steps_of
+from memtile.importers.kernels.lock_steps import Branch, Key, Loop, Node, all_steps, known_way, steps_of
 from memtile.importers.kernels.lock_users import Texts
 from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.description import FifoDescription
@@ -63,6 +63,12 @@ class _Core:
     def loops(self) -> list[Loop]:
         """Loops within a round that turn a known number of times."""
         return [*_loops(self.nodes)]
+
+    def is_even(self, key: Key) -> bool:
+        """Whether the text has the same acquires and releases of an end, in number and in objects."""
+        steps = [step for step in all_steps(self.nodes) if step.key == key]
+        taken, given = ([step.many for step in steps if step.acquires is way] for way in (True, False))
+        return taken == given
 
     def counts(self, other: Loop | None = None, turns: int = 0) -> Counts | None:
         """Objects of a round; with other turns of a loop, if one is given; None if they are not known."""
@@ -151,6 +157,8 @@ class _Balance:
             counts = self._counts[core.tile]
             ratios = self._ratios(counts)
             for key, own in ratios.items():
+                if not core.is_even(key):
+                    continue  # it may be the core that keeps an object or gives one back too early
                 name = self._at_host(key.name)
                 for rounds in (set(ratios.values()) if core.endless else {Fraction(1)}) - {own}:
                     moved, objects = Fraction(self._sent(name) or 0) * rounds / own, rounds * counts[key]

@@ -15,10 +15,12 @@ from memtile.bd.codec import decode
 from memtile.errors import DescriptorError
 from memtile.explain.bd_findings import line_of
 from memtile.explain.findings import CODES, Finding, Side
+from memtile.explain.names import called
 from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.sequence.program import SequenceProgram
-from memtile.model.dma.channel_registers import QUEUE_START_BD_MASK
+from memtile.model.dma.channel_registers import QUEUE_START_BD_MASK, QUEUE_TOKEN_LSB
 from memtile.runs.operations import BlockWrite, Location, MaskWrite, Operation, Write, locate
+from memtile.runs.waits import pushed_channel
 
 UNSTARTED = "MT0127"
 _KEPT = 4096  # descriptors: designs have the same ones again and again
@@ -40,6 +42,60 @@ def unstarted_findings(made: Configured, sequence: SequenceProgram) -> Iterator[
     for step in sequence.steps:
         writes.note(step)
     yield from writes.findings(all_known=not sequence.idle)
+
+
+def endless_findings(made: Configured, sequence: SequenceProgram) -> Iterator[Finding]:
+    """One finding for each task that is to report its end by a token, and whose chain has none.
+
+    Args:
+        made: the device in its array.
+        sequence: its host sequence.
+    """
+    kinds, engine = {tile.place: tile.kind for tile in made.array.tiles}, made.array.engine
+    bds: dict[_Bd, BlockWrite] = {}
+    told = set[_Bd]()
+    for step in sequence.steps if not (sequence.is_open or sequence.loads) else ():
+        if not isinstance(step, Write | BlockWrite):
+            continue
+        at = locate(step.address)
+        kind = kinds.get((at.column, at.row))
+        number, odd = divmod(at.offset - kind.bd_base, kind.bd_stride) if kind is not None else (-1, 0)
+        if kind is not None and isinstance(step, BlockWrite):
+            if 0 <= number < kind.bds and not odd and len(step.words) == kind.bd_words:
+                bds[at.column, at.row, number] = step
+        elif kind is not None and isinstance(step, Write) and step.value >> QUEUE_TOKEN_LSB & 1:
+            for ch in pushed_channel(engine, step.address):
+                back = _back(kind.name, bds, (at.column, at.row, step.value & QUEUE_START_BD_MASK))
+                if back is not None and back[0] not in told:
+                    told.add(back[0])
+                    yield _endless(called(engine, ch), step, bds[back[0]], back)
+
+
+def _back(kind: TileName, bds: Mapping[_Bd, BlockWrite], bd: _Bd) -> tuple[_Bd, int] | None:
+    """The descriptor of a chain that leads back to one before it or to itself, and which; None = it ends."""
+    seen: list[_Bd] = []
+    while bd in bds:
+        seen.append(bd)
+        try:
+            following = decode(kind, bds[bd].words, bd[2]).next
+        except DescriptorError:
+            return None
+        if following is None:
+            return None
+        bd = (*bd[:2], following)
+        if bd in seen:
+            return seen[-1], following
+    return None
+
+
+def _endless(who: str, push: Write, write: BlockWrite, back: tuple[_Bd, int]) -> Finding:
+    number, following = back[0][2], back[1]
+    again = "itself" if following == number else f"BD {following} again"
+    does, line = f"BD {number} is followed by {again}", line_of(write.place)
+    task = f"the task of {line_of(push.place)} never ends and sends no token"
+    side = Side(who, does, write.place)
+    message, fix = f"{who}: {does} ({line}, aie.next_bd), so {task}.", f"End the chain at {line} (aie.end)."
+    return Finding("MT0124", CODES["MT0124"].severity, message, (side,), fix=fix)
 
 
 @dataclass(slots=True)
