@@ -11910,4 +11910,11 @@ MUTANTS = (
         "and bound > size:",
         "tests/data/test_repairs.py::test_two_of_a_kind_are_exchanged",
     ),
+    Mutant(
+        "a transfer that is made twice is none too many where one is missing",
+        "explain/moves.py",
+        "if len(gaps) == 1 and there ==",
+        "if len(gaps) == 0 and there ==",
+        "tests/faults/test_odd_moves.py::test_a_move_that_is_made_twice_where_another_one_is_missing",
+    ),
 )
