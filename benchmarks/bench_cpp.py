@@ -28,13 +28,15 @@ IN, OUT = f"memref<{TILE}x{TILE}xi8>", f"memref<{TILE}x{TILE}xi32>"
 JOINED, MATRIX = f"memref<{SIDE * TILE}x{TILE}xi32>", f"memref<{SIZE * SIZE}x"
 ROUNDS = 5
 BLOCKS = {"int8": (M, K, N), "int16": (4, 4, 4)}
+DEVICES = {"npu1": (M, K, N), "npu2": (8, 8, 8)}
+"""Blocks of int8 that the library multiplies."""
 
 
-def mmul(kind: str) -> str:
+def mmul(kind: str, block: tuple[int, int, int] | None = None) -> str:
     """Kernels that zero a tile and multiply two, by blocks of a type."""
     return f"""
 #include <aie_api/aie.hpp>
-using Block = aie::mmul<{", ".join(map(str, BLOCKS[kind]))}, {kind}, {kind}>;
+using Block = aie::mmul<{", ".join(map(str, block or BLOCKS[kind]))}, {kind}, {kind}>;
 constexpr int side = {TILE}, down = side / Block::M, inner = side / Block::K, across = side / Block::N;
 extern "C" void zero_i32(int32_t *c) {{
   for (int at = 0; at < side * side; at += 16) aie::store_v(c + at, aie::zeros<int32_t, 16>());
@@ -99,16 +101,17 @@ def fifo(name: str, source: str, targets: str, depth: int, kind: str, dims: str 
     )
 
 
-def wires() -> Iterator[str]:
+def wires(block: tuple[int, int, int]) -> Iterator[str]:
     """Rows of a go to rows of cores, columns of b to columns; columns of c come back."""
+    high, deep, wide = block
     for n in range(SIDE):
         yield from (f"%shim{n} = aie.tile({n}, 0)", f"%mem{n} = aie.tile({n}, 1)")
         yield from (f"%core{n}{row} = aie.tile({n}, {row + 2})" for row in range(SIDE))
-    rows = order((TILE // M, M * TILE), (M, N), (TILE // N, M * N), (N, 1))
+    rows = order((TILE // high, high * TILE), (high, wide), (TILE // wide, high * wide), (wide, 1))
     for n in range(SIDE):
         targets = {
-            "a": (", ".join(f"%core{column}{n}" for column in range(SIDE)), blocks(M, K)),
-            "b": (", ".join(f"%core{n}{row}" for row in range(SIDE)), blocks(K, N)),
+            "a": (", ".join(f"%core{column}{n}" for column in range(SIDE)), blocks(high, deep)),
+            "b": (", ".join(f"%core{n}{row}" for row in range(SIDE)), blocks(deep, wide)),
         }
         for name, (cores, dims) in targets.items():
             yield fifo(f"{name}{n}_in", f"%shim{n}", f"%mem{n}", 2, IN)
@@ -175,10 +178,13 @@ def host() -> Iterator[str]:
     yield "}"
 
 
-def design() -> str:
+def design(device: str = "npu1") -> str:
+    """The product on sixteen cores of a device, as mlir-aie's own product on the whole array is laid out."""
     declared = f"func.func private @zero_i32({OUT})\nfunc.func private @matmul_i8_i32({IN}, {IN}, {OUT})"
     cores = (body(column, row) for column, row in np.ndindex(SIDE, SIDE))
-    return "\n".join(["module { aie.device(npu1) {", declared, *wires(), *cores, *host(), "} }"])
+    return "\n".join(
+        [f"module {{ aie.device({device}) {{", declared, *wires(DEVICES[device]), *cores, *host(), "} }"]
+    )
 
 
 @pytest.mark.parametrize("kind", BLOCKS)

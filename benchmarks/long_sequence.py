@@ -5,11 +5,12 @@ from __future__ import annotations
 WORDS = 64  # of a copy
 
 
-def long_sequence(copies: int) -> str:
+def long_sequence(copies: int, device: str = "npu1_1col") -> str:
     """A block that goes to a memory tile and back, with a wait each time: two tasks a copy.
 
     Args:
         copies: how many; 19,000 make 5 MB of text.
+        device: that it is for.
     """
     memory, steps = f"memref<{WORDS * copies}xi32>", []
     for number in range(copies):
@@ -22,7 +23,7 @@ def long_sequence(copies: int) -> str:
         )
     fifo, body = f"!aie.objectfifo<memref<{WORDS}xi32>>", "\n        ".join(steps)
     return f"""module {{
-  aie.device(npu1_1col) {{
+  aie.device({device}) {{
     %door = aie.tile(0, 0)
     %store = aie.tile(0, 1)
     aie.objectfifo @in(%door, {{%store}}, 2 : i32) : {fifo}

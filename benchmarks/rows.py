@@ -3,7 +3,7 @@
 ``make bench`` prints them, ``make bench JSON=file`` also writes ``{row: {figure: value}}``, of which
 ``history.py`` keeps records. Times are those of the processor, minima of some rounds; ``x limit`` compares
 with copying the same bytes by ``numpy.copyto``, measured in this run. Rates hang on the machine; the ratios
-hardly do. docs/speed.md says what the rows are.
+hardly do. docs/speed.md says what the rows are, and the line of each what it compares.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
 import gemm
 import halo_tiling
+import user_rows
 from bench_array import least, streaming, working
 from long_sequence import long_sequence
 from memtile import run, run_many
@@ -354,9 +355,13 @@ def long_text(copies: int) -> Figures:
     """Processor time and memory of a check of a text with many tasks, and of one with a quarter of them."""
     found: Figures = {}
     with tempfile.TemporaryDirectory() as place:
-        for name, count in (("quarter", copies // 4), ("whole", copies)):
+        for device, name, count in (
+            ("npu1", "quarter", copies // 4),
+            ("npu1", "whole", copies),
+            ("npu2", "npu2 whole", copies),
+        ):
             file = Path(place, f"{name}.mlir")
-            file.write_text(long_sequence(count))
+            file.write_text(long_sequence(count, f"{device}_1col"))
             found[f"{name} MB"] = file.stat().st_size / 1e6
             found[f"{name} seconds"] = process("check", str(file))
     found["child MB"] = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1e3
@@ -395,6 +400,7 @@ def rows(copy: float, size: Sizes) -> Iterator[tuple[str, Callable[[], Figures]]
     yield "idle_time", lambda: idle(10**9, rounds)
     yield "sweep_threads", lambda: sweep(size.designs)
     yield "door", lambda: door(size)
+    yield from user_rows.rows(size.most, rounds, compiles=size.compiles)
     yield "start", lambda: start(rounds)
     yield "long_text", lambda: long_text(size.copies)
     yield "compile", compiling if size.compiles else lambda: {"missing": "not with the smallest sizes"}

@@ -33,10 +33,11 @@ Ints = npt.NDArray[Any]
 def convolve(padded: Ints, weights: Ints) -> Ints:
     """A layer on an image or a tile with one pixel more on each side; int8 in and out."""
     rows, columns = padded.shape[0] - 2, padded.shape[1] - 2
-    total = np.zeros((rows, columns, CHANNELS), np.int32)
+    total = np.zeros((rows, columns, CHANNELS))  # float64: exact below 2**53, and products by BLAS
+    image, factors = padded.astype(np.float64), weights.astype(np.float64)
     for row, column in np.ndindex(3, 3):
-        total += padded[row : row + rows, column : column + columns].astype(np.int32) @ weights[row, column]
-    clipped: Ints = np.clip((total + (1 << (SHIFT - 1))) >> SHIFT, 0, 127).astype(np.int8)
+        total += image[row : row + rows, column : column + columns] @ factors[row, column]
+    clipped: Ints = np.clip((total.astype(np.int32) + (1 << (SHIFT - 1))) >> SHIFT, 0, 127).astype(np.int8)
     return clipped
 
 

@@ -14,10 +14,11 @@ import pytest
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 ROWS = (
     "stream12, stream12_timing, lane1, allconflict12, halo1200, gemm1, gemm4, columns8, idle38x11, "
-    "idle_time, sweep_threads, door, start, long_text, compile"
+    "idle_time, sweep_threads, door, plan_gemm512, plan_gemm2048, resnet, gemm16, traced, first_run, start, "
+    "long_text, compile"
 )
 BOTH_WAYS = ("stream12", "halo1200", "columns8")
-MEASURED = (*BOTH_WAYS, "door", "compile")
+MEASURED = (*BOTH_WAYS, "door", "traced", "compile")
 WAYS = {"stepped cycles/s", "fast-forward cycles/s", "fast-forward x stepped", "cycles"}
 
 
@@ -45,6 +46,7 @@ def test_rows_are_figures_by_name(measured: Path) -> None:
     assert {"stepped x limit", "fast-forward x limit"} <= set(found["stream12"])
     assert {"ns/cycle of 1", "ns/cycle of 2"} <= set(found["columns8"])
     assert {"write32/s", "program writes/s", "transaction words/s", "CDO words/s"} <= set(found["door"])
+    assert {"npu1 untraced x traced", "npu2 untraced x traced"} <= set(found["traced"])
     assert list(found.pop("compile")) == ["missing"]  # of the smallest sizes alone
     assert all(value > 0 for figures in found.values() for value in figures.values())
 

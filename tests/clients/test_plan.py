@@ -19,10 +19,12 @@ from memtile import Array, Attention, Convolution, DesignError, Gemm, InputFileE
 from memtile.arch.devices import device
 from memtile.cli.main import app
 from memtile.explore.plan.budgets import Machine
+from memtile.explore.plan.convolution_rounds import ConvolutionRounds, _served
 from memtile.explore.plan.designs.attention import attention
 from memtile.explore.plan.designs.attention import begin as begin_one
 from memtile.explore.plan.designs.convolution import ImageLayer as Made
 from memtile.explore.plan.designs.convolution import design as convolution_design
+from memtile.explore.plan.designs.convolution_rounds import design as rounds_design
 from memtile.explore.plan.designs.gemm import begin
 from memtile.explore.plan.gemm import _cuts
 from memtile.explore.plan.plan_result import filled, prove
@@ -110,6 +112,65 @@ def test_what_is_planned_is_exact_and_without_a_finding(layer: PlannedLayer, col
         assert proof.walks >= row.figures["bds"] / 2 > 0
 
 
+@pytest.mark.parametrize(("device", "stride"), [("npu1", 1), ("npu2", 2), ("xcve2802", 1)])
+def test_weights_in_rounds_make_what_numpy_makes(
+    device: str, stride: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outside: dict[str, Any] = {}
+    external = Array.external
+    monkeypatch.setattr(
+        Array, "external", lambda self, name, array: external(self, name, outside.setdefault(name, array))
+    )
+    sizes: Any = {"height": 4, "width": 6, "channels": 8, "features": 16, "deep": 4, "panel": 8, "wide": 4}
+    array = rounds_design(device=device, stride=stride, columns=1, cores=2, depth=2, **sizes)
+    packed = outside["weights0"].reshape(2, 2, 2, 9, 4, 4)
+    weights = packed.transpose(3, 1, 4, 0, 2, 5).reshape(3, 3, 8, 16)  # round, chunk, core, place, deep, wide
+    image = np.pad(outside["images"][0], ((1, 1), (1, 1), (0, 0)))
+    windows = np.lib.stride_tricks.sliding_window_view(image, (3, 3), axis=(0, 1))[::stride, ::stride]
+    sums = np.einsum("yxcij,ijcf->yxf", windows.astype(int), weights.astype(int))
+    result = array.run()
+    assert result.exact
+    assert (outside["features"][0] == np.clip((sums + 128) >> 8, 0, 127)).all()
+
+
+@pytest.mark.parametrize(("name", "columns"), [("npu1", 4), ("npu2", 8), ("xcve2802", 38)])
+def test_late_layers_of_resnet_have_their_weights_in_rounds(name: str, columns: int) -> None:
+    machine = Machine(device(name), columns)
+    for layer in (
+        Convolution(height=14, width=14, channels=256),
+        Convolution(height=28, width=28, channels=256, stride=2),
+        Convolution(height=7, width=7, channels=512),
+        Convolution(height=14, width=14, channels=512, stride=2),
+    ):
+        cut = layer.on(machine)
+        assert isinstance(cut, ConvolutionRounds)
+        assert layer.products == cut.products == 115_605_504
+        assert any(cut.candidates(machine))
+    assert isinstance(Convolution().on(machine), Convolution) == (0 in machine.device.noc_columns)
+
+
+def test_a_plan_says_what_its_products_need_at_least() -> None:
+    found = memtile.plan(Convolution(height=4, width=4, channels=32, features=16, weights="rounds"), tried=1)
+    (proof,) = found.proofs.values()
+    cores, work = proof.cores, found.work
+    assert work.products == 4 * 4 * 32 * 16 * 9
+    assert f"{work.products:,} products need {-(-work.products // (256 * cores)):,} at least" in str(found)
+    assert f"on all {work.cores}" in str(found)
+    assert proof.limit.split(":")[0] in str(found)
+
+
+def test_ways_of_weights_serve_as_many_cores_each() -> None:
+    assert _served(4, 4, 2) == [3, 3, 2, 2, 2, 2, 2]
+    assert _served(2, 4, 1) == [4, 4]
+
+
+def test_a_plan_leaves_stack_and_heap_to_cores() -> None:
+    tile, room = Array("npu1", 1).compute_tile(0, 2), Machine(device("npu1"), 1).l1
+    with pytest.raises(DesignError, match="allowed are"):
+        tile.buffer("more", room + 4, np.int8)
+    assert tile.buffer("all", room, np.int8).nbytes == room
+
+
 CHOICES: list[tuple[PlannedLayer, int, dict[str, Any]]] = [
     (Gemm(64, 128, 64), 2, {"keep": "a", "ways": 1, "wide": 16}),
     (Gemm(128, 64, 64), 2, {"keep": "b", "ways": 1, "tall": 16}),
@@ -125,6 +186,13 @@ CHOICES: list[tuple[PlannedLayer, int, dict[str, Any]]] = [
     (Convolution(height=8, width=28, stride=2, pool=2), 1, {"split": "columns", "cores": 4}),
     (Convolution(height=16, width=8, stride=2), 1, {"split": "rows", "cores": 4, "tall": 8}),
     (Convolution(height=8, width=8, channels=16, stride=2), 1, {"split": "channels", "tall": 4}),
+    (ConvolutionRounds(2, 4, 4, 32, 32, 3, 1), 2, {"ways": 2, "cores": 2, "together": 1, "depth": 2}),
+    (
+        ConvolutionRounds(2, 6, 6, 32, 16, 3, 2),
+        1,
+        {"wide": 4, "panel": 32, "deep": 16, "padding": "memory tile"},
+    ),
+    (ConvolutionRounds(2, 3, 5, 32, 16, 3, 1), 1, {"cores": 2, "wide": 4, "panel": 16, "together": 2}),
     (Attention(heads=1, length=32, size=16), 1, {"keep": True, "depth": 2}),
     (Attention(heads=6, length=16, size=8), 1, {"keep": False, "deep": 8}),
     (RowReduction(32, 16), 1, {"links": "packets", "cores": 4}),
@@ -264,6 +332,9 @@ def test_a_race_or_other_cycles_are_no_certificate(tmp_path: Path) -> None:
         (Convolution(layers=5), {}, "layers is 5, allowed are 1..4"),
         (Convolution(channels=6), {}, "channels is 6; it must be a multiple of 4"),
         (Convolution(depthwise=True, features=16), {}, "features is 16; it must be 8"),
+        (Convolution(weights="here"), {}, "weights is 'here'; it must be any, kept, rounds"),  # type: ignore[arg-type]
+        (Convolution(layers=2, weights="rounds"), {}, "weights come in rounds of one layer, not depthwise"),
+        (Convolution(height=14, width=14, channels=256, weights="kept"), {}, "no way to cut"),
         (Convolution(height=0), {}, "height is 0; it must be 1 or more"),
         (Convolution(stride=0), {}, "stride is 0; it must be 1 or more"),
         (Convolution(width=33, stride=2), {}, "width is 33; it must be a multiple of 2.*zeros to 34"),
@@ -277,8 +348,12 @@ def test_a_race_or_other_cycles_are_no_certificate(tmp_path: Path) -> None:
         (Attention(heads=0), {}, "heads is 0; it must be 1 or more"),
         (RowReduction(rows=0), {}, "rows is 0; it must be 1 or more"),
         (RowReduction(width=0), {}, "width is 0; it must be 1 or more"),
-        (RowReduction(rows=4, width=1 << 20), {}, "no way to cut.*64512 bytes for a core.*smaller layers"),
-        (Convolution(channels=1024), {}, "no way to cut.*64512 bytes for a core.*524288 for a memory tile"),
+        (RowReduction(rows=4, width=1 << 20), {}, "no way to cut.*63488 bytes for a core.*smaller layers"),
+        (
+            Convolution(height=256, width=256, channels=1024),
+            {},
+            "no way to cut.*63488 bytes for a core.*524288 for a memory tile",
+        ),
         (Gemm(), {"columns": 9}, "npu1: columns is 9, allowed are 1..4"),
         (Gemm(), {"device": "npu9"}, "npu9"),
         (Gemm(), {"objectives": "speed"}, "no objective 'speed'"),

@@ -174,6 +174,10 @@ REFUSED = {
     "count of a release": ("release @in(Consume, 1)", "release @in(Consume, 2)"),
     "end of a release": ("release @out(Produce, 1)", "release @out(Consume, 1)"),
     "another FIFO": ("release @in(Consume, 1)", "release @out(Consume, 1)"),
+    "a second release": (
+        "        aie.objectfifo.release @in(Consume, 1)\n",
+        "        aie.objectfifo.release @in(Consume, 1)\n" * 2,
+    ),
 }  # fmt: skip
 
 

@@ -30,6 +30,7 @@ Examples:
   memtile plan conv --size 1 --channels 32 --features 64 --columns 1
   memtile plan conv --height 64 --width 64 --stride 2 --pool 2
   memtile plan conv --depthwise --channels 32
+  memtile plan conv --height 14 --width 14 --channels 256
   memtile plan attention --heads 8 --length 256
   memtile plan rows --rows 1024 --width 512 --what max
 """
@@ -85,6 +86,14 @@ class Pooling(StrEnum):
 
     MAX = "max"
     MEAN = "mean"
+
+
+class Weights(StrEnum):
+    """Where the weights of a convolution are."""
+
+    ANY = "any"
+    KEPT = "kept"
+    ROUNDS = "rounds"
 
 
 class What(StrEnum):
@@ -214,6 +223,9 @@ def conv(
     stride: Annotated[int, typer.Option(help="Rows and columns from one window to the next.")] = 1,
     pool: Annotated[int, typer.Option(help="Rows and columns of features that become one.")] = 1,
     pooling: Annotated[Pooling, typer.Option(help="Which one of them.")] = Pooling.MAX,
+    weights: Annotated[
+        Weights, typer.Option(help="Kept in cores, or in rounds to all columns; kept if they fit.")
+    ] = Weights.ANY,
     macs: Macs = None,
 ) -> Any:
     """Plan layers of a convolution, int8, with strides and pooling.
@@ -223,7 +235,19 @@ def conv(
     from memtile.explore.plan.convolution import Convolution
 
     return Convolution(
-        images, height, width, channels, features, size, depthwise, layers, stride, pool, pooling.value, macs
+        images,
+        height,
+        width,
+        channels,
+        features,
+        size,
+        depthwise,
+        layers,
+        stride,
+        pool,
+        pooling.value,
+        macs,
+        weights.value,
     )
 
 

@@ -114,6 +114,29 @@ def without_races(races: Iterable[Finding], findings: Sequence[Finding]) -> Iter
     return (each for each in races if each.code not in _RACES or _parties(each).isdisjoint(users))
 
 
+def instead_of_races(findings: Sequence[Finding], facts: Iterable[Finding]) -> tuple[Finding, ...]:
+    """The findings of a run, with what a core does while it does not hold a buffer for its races.
+
+    Args:
+        findings: of the run.
+        facts: uses of objects of FIFOs, which begin with ``@``, and of buffers that the core has given away.
+    """
+    first = list[Finding]()
+    for fact in facts:
+        own = {each.who for each in fact.sides}
+        name = fact.sides[0].does.rpartition(" ")[2].strip("'")
+        said = f"'{name[1:]}_" if name[:1] == "@" else f"'{name}'"
+        races = [
+            each
+            for each in findings
+            if each.code in _RACES and not own.isdisjoint(_parties(each)) and said in each.message
+        ]
+        if races:
+            first.append(fact)
+            findings = [each for each in findings if each not in races]
+    return (*first, *findings)
+
+
 def _waits_with(findings: Sequence[Finding], who: set[str], graph: WaitGraph) -> bool:
     """Whether a finding is about a wait that may come of what these do."""
     return any(each.code in _WAITS and _comes_of(each, who, graph) for each in findings)

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from memtile.arch.tiles import TILE_KINDS
 from memtile.explain.bd_findings import line_of
 from memtile.explain.findings import CODES, Finding, Severity, Side
 from memtile.explain.lock_waits import lock_text
 from memtile.explain.names import called
 from memtile.explain.results import Result, Status
-from memtile.jit.tables import plain
-from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.model.dma.channel_registers import QUEUE_TOKEN_LSB
 from memtile.model.state.causes import Phase
-from memtile.runs.operations import MaskPoll, MaskWrite, Operation, Other, Write, locate, words_written
-from memtile.runs.waits import WAIT, channel_at, pushed_channel, pushed_channels
+from memtile.runs.channel_addresses import ChannelAddresses, channel_addresses
+from memtile.runs.operations import (
+    MaskPoll,
+    MaskWrite,
+    Operation,
+    Other,
+    Write,
+    addresses_written,
+    words_written,
+)
+from memtile.runs.waits import WAIT, channel_at, pushed_channels
 from memtile.sim.loop.engine import Engine
 
 _SET_AGAIN, _RESET, _TOKEN = "MT0132", "MT0133", "MT0112"
@@ -28,7 +34,20 @@ _TOKENS = ("MT0112", "MT0313")
 _WRITES = (Write, MaskWrite)
 
 
-def host_write_findings(engine: Engine, steps: Sequence[Operation]) -> Iterator[Finding]:
+@dataclass(frozen=True, slots=True)
+class HostWrite:
+    """What a host does too early.
+
+    Attributes:
+        finding: that says so.
+        about: the lock or channel, as other findings name it; empty of a wait for a token.
+    """
+
+    finding: Finding
+    about: str = ""
+
+
+def host_write_findings(engine: Engine, steps: Sequence[Operation]) -> Iterator[HostWrite]:
     """One finding for each lock that is set twice between two waits, and each channel whose reset ends work.
 
     Args:
@@ -40,16 +59,16 @@ def host_write_findings(engine: Engine, steps: Sequence[Operation]) -> Iterator[
     yield from _other_channels(engine, steps)
 
 
-def with_host_writes(result: Result, by_host: Sequence[Finding]) -> Result:
+def with_host_writes(result: Result, by_host: Sequence[HostWrite]) -> Result:
     """The result of a run with those of its host; where it is stuck they come first, and for others."""
-    if not by_host or result.status is not Status.STUCK:
-        return replace(result, findings=(*result.findings, *by_host))
-    about = [each.message.partition(" to " if each.code == _SET_AGAIN else " is ")[0] for each in by_host]
-    about = [each.removeprefix("The host sets ") for each in about]
-    told = {each.code for each in by_host}
-    rest = [each for each in result.findings if each.code not in _FOLLOW or not _names(each, about)]
-    rest = [each for each in rest if _TOKEN not in told or each.code not in _TOKENS]
-    return replace(result, findings=(*(replace(e, severity=Severity.ERROR) for e in by_host), *rest))
+    found = [each.finding for each in by_host]
+    if not found or result.status is not Status.STUCK:
+        return replace(result, findings=(*result.findings, *found))
+    about, codes = [each.about for each in by_host if each.about], {each.code for each in found}
+    follow = [each for each in result.findings if each.code in _FOLLOW and _names(each, about)]
+    follow += [each for each in result.findings if _TOKEN in codes and each.code in _TOKENS]
+    rest = [each for each in result.findings if each not in follow]
+    return replace(result, findings=(*(replace(e, severity=Severity.ERROR) for e in found), *rest))
 
 
 def _names(finding: Finding, about: Sequence[str]) -> bool:
@@ -61,14 +80,14 @@ def _waits(step: Operation) -> bool:
     return isinstance(step, MaskPoll) or (isinstance(step, Other) and step.name == WAIT)
 
 
-def _set_again(engine: Engine, steps: Sequence[Operation]) -> Iterator[Finding]:
+def _set_again(engine: Engine, steps: Sequence[Operation]) -> Iterator[HostWrite]:
     """Settings that replace one of the same value, which nothing need have taken so far."""
-    since: dict[int, Write] = {}
+    since, locks = dict[int, Write](), channel_addresses(engine).locks
     told = set[int]()
     for step in steps:
         if _waits(step):
             since.clear()
-        elif isinstance(step, Write) and (lock := _lock_at(engine, step.address)) >= 0:
+        elif isinstance(step, Write) and (lock := locks.get(step.address, -1)) >= 0:
             before = since.get(lock)
             if before is not None and before.value == step.value > 0 and lock not in told:
                 told.add(lock)
@@ -76,19 +95,20 @@ def _set_again(engine: Engine, steps: Sequence[Operation]) -> Iterator[Finding]:
             since[lock] = step
 
 
-def _again(engine: Engine, lock: int, before: Write, step: Write) -> Finding:
+def _again(engine: Engine, lock: int, before: Write, step: Write) -> HostWrite:
     does = f"sets {lock_text(engine, lock)} to {step.value} again"
     first = "" if before.place == step.place else f" in {line_of(before.place)}"
     says = f"waits for nothing since it was set{first}: a value replaces the one before, and is not added"
     message = f"The host {does} in {line_of(step.place)}, and {says}."
     fix = f"Wait before {line_of(step.place)} for the end of what the first one lets begin."
     side = Side("the host", does, step.place)
-    return Finding(_SET_AGAIN, CODES[_SET_AGAIN].severity, message, (side,), fix=fix)
+    finding = Finding(_SET_AGAIN, CODES[_SET_AGAIN].severity, message, (side,), fix=fix)
+    return HostWrite(finding, lock_text(engine, lock))
 
 
-def _resets(engine: Engine, steps: Sequence[Operation]) -> Iterator[Finding]:
+def _resets(engine: Engine, steps: Sequence[Operation]) -> Iterator[HostWrite]:
     """Resets of channels that have work, get none afterwards, and of which the host then still waits."""
-    channels = engine.channels
+    channels, addresses = engine.channels, channel_addresses(engine)
     busy = {ch for ch in range(len(channels.phase)) if channels.queue_count[ch] or _runs(engine, ch)}
     pushed = set[int]()  # since the last wait
     open_: dict[int, tuple[Operation, bool]] = {}
@@ -102,7 +122,7 @@ def _resets(engine: Engine, steps: Sequence[Operation]) -> Iterator[Finding]:
         busy |= given
         for ch in given & open_.keys():
             del open_[ch]
-        ch = _channel_reset(engine, step)
+        ch = _channel_reset(addresses, step)
         if ch in busy and pushed:
             open_.setdefault(ch, (step, False))
     for ch, (step, waits) in open_.items():
@@ -110,20 +130,21 @@ def _resets(engine: Engine, steps: Sequence[Operation]) -> Iterator[Finding]:
             yield _lost_work(engine, ch, step)
 
 
-def _lost_work(engine: Engine, ch: int, step: Operation) -> Finding:
+def _lost_work(engine: Engine, ch: int, step: Operation) -> HostWrite:
     name, line = called(engine, ch), line_of(step.place)
     does = "is reset by the host while it has work, and is given no task afterwards"
     message = f"{name} {does} ({line}): what it still had to move never moves."
     fix = f"Reset it after the wait for what it moves, push its task again after {line}, or leave {line} out."
-    return Finding(_RESET, CODES[_RESET].severity, message, (Side(name, does, step.place),), fix=fix)
+    sides = (Side(name, does, step.place),)
+    return HostWrite(Finding(_RESET, CODES[_RESET].severity, message, sides, fix=fix), name)
 
 
-def _other_channels(engine: Engine, steps: Sequence[Operation]) -> Iterator[Finding]:
+def _other_channels(engine: Engine, steps: Sequence[Operation]) -> Iterator[HostWrite]:
     """Waits for a channel that lacks a token, right after a task of another one, whose token nobody takes."""
     sent, taken = Counter[int](), Counter[int]()
     after: dict[int, list[tuple[Other, int]]] = {}  # by channel: its waits, each with the push before it
     lacks: dict[int, Operation] = {}
-    last = -1
+    last, queues = -1, channel_addresses(engine).queues
     for step in steps:
         if isinstance(step, Other) and step.name == WAIT:
             ch = _awaited(engine, step)
@@ -132,10 +153,11 @@ def _other_channels(engine: Engine, steps: Sequence[Operation]) -> Iterator[Find
             if ch >= 0 and taken[ch] > sent[ch]:
                 lacks.setdefault(ch, step)
             last = -1
-        for address, value, _ in words_written(step):
-            for ch in pushed_channel(engine, address):
-                last = ch
-                sent[ch] += value >> QUEUE_TOKEN_LSB & 1
+        pushes = any(address in queues for address in addresses_written(step))
+        for address, value, _ in words_written(step) if pushes else ():
+            if address in queues:
+                last = queues[address]
+                sent[last] += value >> QUEUE_TOKEN_LSB & 1
     for ch, lacking in lacks.items():
         for step, pushed in after[ch]:
             if pushed not in (-1, ch) and sent[pushed] > taken[pushed]:
@@ -143,14 +165,14 @@ def _other_channels(engine: Engine, steps: Sequence[Operation]) -> Iterator[Find
                 break
 
 
-def _wrong_channel(engine: Engine, ch: int, pushed: int, step: Other, lacking: Operation) -> Finding:
+def _wrong_channel(engine: Engine, ch: int, pushed: int, step: Other, lacking: Operation) -> HostWrite:
     names, line = [called(engine, each) for each in (ch, pushed)], line_of(step.place)
     does = f"waits for a token of {names[0]} right after it starts a task of {names[1]}"
     then = "" if step is lacking else f"; {line_of(lacking.place)} waits for one more than {names[0]} sends"
     message = f"The host {does} ({line}), for whose token nothing waits{then}."
     side = Side("the host", does, step.place)
     fix = f"Let {line} wait for {names[1]}."
-    return Finding(_TOKEN, CODES[_TOKEN].severity, message, (side,), fix=fix)
+    return HostWrite(Finding(_TOKEN, CODES[_TOKEN].severity, message, (side,), fix=fix))
 
 
 def _awaited(engine: Engine, step: Other) -> int:
@@ -165,31 +187,10 @@ def _runs(engine: Engine, ch: int) -> bool:
     return bool(engine.channels.phase[ch] != Phase.IDLE or engine.channels.task_bd[ch] >= 0)
 
 
-def _lock_at(engine: Engine, address: int) -> int:
-    """The lock, among all of the model, whose value is at an address; -1 = none."""
-    column, row, offset = locate(address)
-    tiles = plain(engine.spec.tiles)
-    there = ((tiles.column == column) & (tiles.row == row)).nonzero()[0]
-    if not len(there):
-        return -1
-    kind = TILE_KINDS[KIND_NAMES[tiles.kind[there[0]]]]
-    number, rest = divmod(offset - kind.lock_value_base, kind.lock_value_stride)
-    return int(tiles.lock_base[there[0]]) + number if not rest and 0 <= number < kind.locks else -1
-
-
-def _channel_reset(engine: Engine, step: Operation) -> int:
+def _channel_reset(addresses: ChannelAddresses, step: Operation) -> int:
     """The channel whose reset a step turns on; -1 = none."""
     if not isinstance(step, _WRITES):
         return -1
-    column, row, offset = locate(step.address)
-    tiles = plain(engine.spec.tiles)
-    there = ((tiles.column == column) & (tiles.row == row)).nonzero()[0]
-    if not len(there):
-        return -1
-    number = int(tiles.kind[there[0]])
-    kind, mask = TILE_KINDS[KIND_NAMES[number]], int(plain(engine.spec.kinds).reset_mask[number])
+    channel, mask = addresses.controls.get(step.address, (-1, 0))
     value = step.value & (step.mask if isinstance(step, MaskWrite) else -1)
-    local, rest = divmod(offset - kind.control_base, kind.channel_stride)
-    if rest or not 0 <= local < 2 * kind.channels or not value & mask:
-        return -1
-    return channel_at(engine, column, row, *divmod(local, kind.channels))
+    return channel if value & mask else -1

@@ -61,6 +61,8 @@ class Certificate(TypedDict):
     Attributes:
         walks: Transfers whose walk was compared with what was asked.
         cycles: Of the run with data.
+        cores: That work.
+        limit: What the run waits for most, in one line.
     """
 
     holds: bool
@@ -70,6 +72,22 @@ class Certificate(TypedDict):
     exact: bool
     findings: list[str]
     why: str
+    cores: Count
+    limit: str
+
+
+class PlannedWork(TypedDict):
+    """What bounds a layer from below: its products.
+
+    Attributes:
+        products: Multiplications of the layer; 0 = they do not bound it.
+        rate: Of a core in a cycle.
+        cores: Of the part of the device that may be used.
+    """
+
+    products: Count
+    rate: Count
+    cores: Count
 
 
 class PlannedDesign(TypedDict):
@@ -103,7 +121,7 @@ class PlanOutput(TypedDict):
         timing: Timing constants that were given, by name.
     """
 
-    layer: Literal["gemm", "convolution", "attention", "rows"]
+    layer: Literal["gemm", "convolution", "convolution_rounds", "attention", "rows"]
     title: str
     place: str
     good: bool
@@ -111,6 +129,7 @@ class PlanOutput(TypedDict):
     candidates: Count
     tried: Count
     timing: dict[str, int]
+    work: PlannedWork
     designs: list[PlannedDesign]
     failed: list[FailedDesign]
 

@@ -37,6 +37,11 @@ class Attention:
         """One line."""
         return f"attention, {self.heads} heads of {self.length} x {self.size}, bfloat16"
 
+    @property
+    def products(self) -> int:
+        """Multiplications of queries by keys and of scores by values."""
+        return 2 * self.heads * self.length**2 * self.size
+
     def fixed(self, machine: Machine) -> Mapping[str, Value]:
         """Arguments that are the same for all candidates."""
         sizes = {"heads": self.heads, "length": self.length, "size": self.size}

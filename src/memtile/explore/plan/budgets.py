@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from memtile.arch.core import DEFAULT_HEAP_BYTES, DEFAULT_STACK_BYTES
 from memtile.arch.core_costs import BLOCKS, THROUGHPUT
 from memtile.arch.devices import Device
 from memtile.arch.tiles import WORD_BYTES
 from memtile.errors import DesignError
 
-STACK = 1024
-"""Bytes of each core's memory that plans leave to its program."""
 _RATES = {"int8": "i8", "int16": "i16", "int32": "i32", "bfloat16": "bf16", "float32": "f32"}
 
 
@@ -38,14 +37,19 @@ class Machine:
         return len(self.device.compute_rows)
 
     @property
+    def cores(self) -> int:
+        """Cores of all columns."""
+        return self.columns * self.rows
+
+    @property
     def beat(self) -> int:
         """Bytes that a stream moves in a cycle."""
         return self.device.kind("memory").stream_words * WORD_BYTES
 
     @property
     def l1(self) -> int:
-        """Bytes of a core's memory that a plan may use."""
-        return self.device.kind("compute").memory_bytes - STACK
+        """Bytes of a core's memory that a plan may use: all but stack and heap of its program."""
+        return self.device.kind("compute").memory_bytes - DEFAULT_STACK_BYTES - DEFAULT_HEAP_BYTES
 
     @property
     def l2(self) -> int:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from operator import mul
 from typing import ClassVar, Literal
 
 from memtile.arch.tiles import WORD_BYTES
 from memtile.explore.plan.budgets import Machine, PlanCandidate, Value, divisors, refuse
+from memtile.explore.plan.convolution_rounds import ConvolutionRounds
 
 _SPLITS = ("rows", "columns", "channels")
 
@@ -30,6 +32,8 @@ class Convolution:
         pool: rows and columns of features that become one, after each layer.
         pooling: which one: the largest ("max") or the mean ("mean").
         macs: multiplications that a core makes in a cycle; None = the most that it can (``arch.core_costs``).
+        weights: "kept" in the cores of a column for each layer, or of one layer in "rounds" from external
+            memory to the cores of all columns; "any" = kept if they fit.
     """
 
     images: int = 1
@@ -44,6 +48,7 @@ class Convolution:
     pool: int = 1
     pooling: Literal["max", "mean"] = "max"
     macs: int | None = None
+    weights: Literal["any", "kept", "rounds"] = "any"
 
     template: ClassVar[str] = "convolution"
 
@@ -72,6 +77,16 @@ class Convolution:
         """Rows of an image for each row that all layers together make of it."""
         return int(self._step**self.layers)
 
+    @property
+    def products(self) -> int:
+        """Multiplications of all layers."""
+        each = self.size**2 * (1 if self.depthwise else self.channels)
+        made = [*[self.channels] * (self.layers - 1), self._made]
+        windows = [
+            self.height * self.width * self.pool**2 // self._step ** (2 * n + 2) for n in range(self.layers)
+        ]
+        return self.images * each * int(sum(map(mul, windows, made)))
+
     def fixed(self, machine: Machine) -> Mapping[str, Value]:
         """Arguments that are the same for all candidates."""
         image = {"images": self.images, "height": self.height, "width": self.width}
@@ -93,9 +108,30 @@ class Convolution:
             DesignError: sizes that make no layer, or more layers than columns.
         """
         self._check(machine)
+        if 0 not in machine.device.noc_columns:
+            return  # images come and go in column 0
         for cores, tall, split in itertools.product(divisors(machine.rows), divisors(self.height), _SPLITS):
             if self._divides(cores, tall, split) and tall * self.width * self.channels % WORD_BYTES == 0:
                 yield from self._depths(machine, cores, tall, split)
+
+    def on(self, machine: Machine) -> Convolution | ConvolutionRounds:
+        """The way to lay the layer out that a machine has room for.
+
+        Raises:
+            DesignError: as :meth:`candidates`; weights that are not "any", "kept" or "rounds".
+        """
+        if self.weights not in ("any", "kept", "rounds"):
+            raise refuse("conv", "weights", repr(self.weights), "any, kept, rounds")
+        if self.weights == "kept" or (self.weights == "any" and any(self.candidates(machine))):
+            return self
+        self._check(machine)
+        if self.layers > 1 or self.depthwise or self.pool > 1:
+            if self.weights == "any":
+                return self
+            allowed = "one layer, not depthwise, without pooling"
+            raise refuse("conv", "weights", "'rounds'", allowed, f"weights come in rounds of {allowed} only")
+        sizes = self.images, self.height, self.width, self.channels, self._made, self.size, self.stride
+        return ConvolutionRounds(*sizes, self.macs)
 
     def _check(self, machine: Machine) -> None:
         for field in ("images", "height", "width", "channels", "size", "layers", "stride", "pool"):

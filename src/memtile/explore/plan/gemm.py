@@ -42,6 +42,11 @@ class Gemm:
         """One line."""
         return f"GEMM, {self.m} x {self.k} by {self.k} x {self.n}, {self.dtype}"
 
+    @property
+    def products(self) -> int:
+        """Multiplications of the product."""
+        return self.m * self.n * self.k
+
     def fixed(self, machine: Machine) -> Mapping[str, Value]:
         """Arguments that are the same for all candidates."""
         sizes: dict[str, Value] = {"m": self.m, "n": self.n, "k": self.k, "dtype": self.dtype}

@@ -49,6 +49,8 @@ class Proof:
         exact: what came out is what was expected, bit by bit.
         findings: of the run, races among them, and of the check before it.
         why: what is wrong; empty = the certificate holds.
+        cores: that work.
+        limit: what the run waits for most, in one line.
     """
 
     walks: int
@@ -57,6 +59,8 @@ class Proof:
     exact: bool
     findings: tuple[str, ...]
     why: str = ""
+    cores: int = 0
+    limit: str = ""
 
     @property
     def holds(self) -> bool:
@@ -97,8 +101,9 @@ def prove(file: str, point: Mapping[str, object], cycles: float, options: RunOpt
         return Proof(0, 0, 0, False, (), " ".join(str(error).split()))
     findings = tuple(map(str, (*result.findings, *checked.findings)))
     why = "; ".join(_faults(result, checked, cycles, all(each.holds for each in walks)))
-    words = sum(each.words for each in walks)
-    return Proof(len(walks), words, result.cycles, result.exact is True, findings, why)
+    words, exact = sum(each.words for each in walks), result.exact is True
+    limit = result.bound.text if result.bound is not None else ""
+    return Proof(len(walks), words, result.cycles, exact, findings, why, len(result.cores), limit)
 
 
 def _made(function: Any, point: Mapping[str, object], file: str) -> MemoryTile | Array:
@@ -210,6 +215,37 @@ def arguments_of(row: SweepRow) -> dict[str, Any]:
     return {n: value for n, value in row.point.items() if n != "data" and not n.startswith(TIMING)}
 
 
+@dataclass(frozen=True, slots=True)
+class PlannedWork:
+    """What bounds a layer from below: its products.
+
+    Attributes:
+        products: multiplications of the layer; 0 = they do not bound it.
+        rate: of a core in a cycle.
+        cores: of the part of the device that may be used.
+    """
+
+    products: int = 0
+    rate: int = 0
+    cores: int = 0
+
+    def least(self, cores: int) -> int:
+        """Cycles that so many cores need for the products at least."""
+        return -(-self.products // (self.rate * cores))
+
+    def text(self, proof: Proof) -> str:
+        """One line: cycles of a design against those of its products, and what limits it."""
+        limit = f"; {proof.limit}" if proof.limit else ""
+        if not self.products or not proof.cores:
+            return f"{proof.cycles:,} cycles{limit}"
+        least = self.least(proof.cores)
+        every = f", {self.least(self.cores):,} on all {self.cores}" if proof.cores < self.cores else ""
+        return (
+            f"{proof.cycles:,} cycles; {self.products:,} products need {least:,} at least on its "
+            f"{proof.cores} cores ({least / max(proof.cycles, 1):.0%} of the cycles){every}{limit}"
+        )
+
+
 @dataclass(frozen=True, repr=False)
 class PlanResult:
     """The outcome of a plan.
@@ -226,6 +262,7 @@ class PlanResult:
         seconds: that it took.
         shown: rows of the table.
         timing: timing constants that were given, by name.
+        work: products of the layer, which bound its cycles from below.
     """
 
     layer: str
@@ -239,6 +276,7 @@ class PlanResult:
     seconds: float = 0.0
     shown: int = field(default=_SHOWN, compare=False)
     timing: Mapping[str, int] = field(default_factory=dict)
+    work: PlannedWork = PlannedWork()
 
     @cached_property
     def front(self) -> tuple[SweepRow, ...]:
@@ -357,6 +395,7 @@ class PlanResult:
             "candidates": self.candidates,
             "tried": len(self.ranked) + len(self.failed),
             "timing": dict(self.timing),
+            "work": plain(self.work),
             "designs": [
                 {
                     "values": self.values(number),
@@ -435,7 +474,9 @@ class PlanResult:
         if shown < len(self.ranked):
             lines.append(f"{len(self.ranked) - shown} more good designs are not shown")
         lines += reasons([replace(row, point={n: row.point[n] for n in names}) for row in self.failed])
-        lines += [f"{n}: {p.text}" for n, row in enumerate(self.ranked) if (p := self.proofs.get(row.key))]
+        for number, row in enumerate(self.ranked):
+            if proof := self.proofs.get(row.key):
+                lines += [f"{number}: {text}" for text in (proof.text, self.work.text(proof))]
         return lines
 
 

@@ -13,7 +13,8 @@ from typing import Protocol, Unpack
 from memtile.arch.devices import device as find_device
 from memtile.arch.timing import chosen_timing
 from memtile.explore.plan.budgets import Machine, PlanCandidate, Value, refuse
-from memtile.explore.plan.plan_result import PlanResult, Proof, arguments_of, prove, template
+from memtile.explore.plan.convolution import Convolution
+from memtile.explore.plan.plan_result import PlannedWork, PlanResult, Proof, arguments_of, prove, template
 from memtile.explore.sweep.processes import HereRunner, ProcessRunner, Request
 from memtile.explore.sweep.row import SweepRow, Variant, VariantState, costs_of, front
 from memtile.explore.sweep.sources import sources_of
@@ -41,6 +42,10 @@ class PlannedLayer(Protocol):
     @property
     def title(self) -> str:
         """One line."""
+
+    @property
+    def products(self) -> int:
+        """Multiplications of the layer; 0 = they do not bound it."""
 
     def fixed(self, machine: Machine) -> Mapping[str, Value]:
         """Arguments that are the same for all candidates."""
@@ -89,6 +94,7 @@ def plan(
     options = RunOptions.of(options, more).refuse("a plan", "untimed", "history", "progress")
     begin, names, machine = time.monotonic(), objectives_of(objectives), _machine(device, columns)
     table = table_for(energy, names)
+    layer = layer.on(machine) if isinstance(layer, Convolution) else layer
     found = list(layer.candidates(machine)) or _none(layer, machine)
     fixed = {**layer.fixed(machine), **{f"{TIMING}{name}": at for name, at in (timing or {}).items()}}
     points = [{**fixed, **candidate.point, "data": False} for candidate in _promising(found, tried)]
@@ -98,16 +104,14 @@ def plan(
         rows = _tried(file, tasks, names, workers, watch)
         ranked, proofs, failed = _ranked(file, rows, names, proved, options)
     return PlanResult(
-        layer.template,
-        layer.title,
-        machine.title,
-        names,
+        *(layer.template, layer.title, machine.title, names),
         tuple(ranked),
         tuple(failed),
         proofs,
         len(found),
         time.monotonic() - begin,
         timing=dict(timing or {}),
+        work=PlannedWork(layer.products, int(fixed.get("macs", 0)), machine.cores),
     )
 
 

@@ -39,6 +39,11 @@ class RowReduction:
         """One line."""
         return f"{self.what} of each row, {self.rows} x {self.width}, {self.dtype}"
 
+    @property
+    def products(self) -> int:
+        """None: a row is no product."""
+        return 0
+
     def fixed(self, machine: Machine) -> Mapping[str, Value]:
         """Arguments that are the same for all candidates."""
         matrix: dict[str, Value] = {

@@ -76,11 +76,12 @@ class ImageLayer:
         """Features of an image, int8; of each channel alone by weights of three axes."""
         size, stride = len(weights), self.stride
         rows, columns = ((side - size) // stride + 1 for side in padded.shape[:2])
-        total = np.zeros((rows, columns, weights.shape[-1]), np.int32)
+        total = np.zeros((rows, columns, weights.shape[-1]))  # float64: exact below 2**53, and by BLAS
+        image, factors = padded.astype(np.float64), weights.astype(np.float64)
         for row, column in np.ndindex(size, size):
-            piece = padded[row::stride, column::stride][:rows, :columns].astype(np.int32)
-            total += piece @ weights[row, column] if weights.ndim == 4 else piece * weights[row, column]
-        return self.pooled(np.clip((total + (1 << (SHIFT - 1))) >> SHIFT, 0, 127))
+            piece = image[row::stride, column::stride][:rows, :columns]
+            total += piece @ factors[row, column] if weights.ndim == 4 else piece * factors[row, column]
+        return self.pooled(np.clip((total.astype(np.int32) + (1 << (SHIFT - 1))) >> SHIFT, 0, 127))
 
     def pooled(self, features: Numbers) -> Numbers:
         """One of ``pool`` x ``pool`` features."""
