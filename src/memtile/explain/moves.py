@@ -183,7 +183,7 @@ def _of_memory(group: Sequence[Move]) -> Iterator[Finding]:
     beyond = [move for move in different if _is_beyond(move)]
     odd = _odd_one(different, beyond) if len(different) <= _MOST_MOVES else None
     shared = different if odd is not None else group
-    odd = odd or _again(group, different)
+    odd = odd or _made_twice(group, different)
     if odd is not None:
         yield _shared(*odd, shared)
         return
@@ -195,7 +195,7 @@ def _of_memory(group: Sequence[Move]) -> Iterator[Finding]:
             yield _beside_rows(move, *rows)
 
 
-def _again(group: Sequence[Move], different: Sequence[Move]) -> tuple[Move, Change] | None:
+def _made_twice(group: Sequence[Move], different: Sequence[Move]) -> tuple[Move, Change] | None:
     """The one move that is made twice where another one is missing, and whose offsets then rise."""
     parts = {(move.count, move.sizes, move.strides) for move in group}
     if len(parts) != 1 or not _OTHERS < len(group) <= _MOST_MOVES or len(different) != len(group) - 1:
