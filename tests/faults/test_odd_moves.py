@@ -94,6 +94,12 @@ def test_the_offset_of_one_of_several_moves() -> None:
     )
 
 
+def test_a_move_that_is_made_twice_where_another_one_is_missing() -> None:
+    assert said(runs(0, 16, 16, 48)) == [("MT0123", "Give it offset 32.")]
+    assert said(runs(0, 0, 32, 48)) == [("MT0123", "Give it offset 16.")]
+    assert said(runs(0, 16, 16)) == said(runs(0, 16, 48, 16)) == said(runs(0, 0, 16, 16)) == []
+
+
 def test_the_stride_of_one_of_several_moves() -> None:
     moves = [replace(each, rows=(1,)) for each in columns()]  # as a memory of one dimension has it
     moves[2] = replace(moves[2], strides=(12, 1))

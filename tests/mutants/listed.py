@@ -53,6 +53,13 @@ CULPRITS = "tests/faults/test_stream_culprits.py"
 UNITS = "tests/timing/test_forward_units.py::"
 MUTANTS = (
     Mutant(
+        "a transfer that is made twice is none too many where one is missing",
+        "explain/moves.py",
+        "if len(gaps) == 1 and there ==",
+        "if len(gaps) == 0 and there ==",
+        "tests/faults/test_odd_moves.py::test_a_move_that_is_made_twice_where_another_one_is_missing",
+    ),
+    Mutant(
         "a cascade may end at a core without a program",
         "importers/kernels/missing_programs.py",
         "if source in cores:",

@@ -182,8 +182,10 @@ def _of_memory(group: Sequence[Move]) -> Iterator[Finding]:
         return
     beyond = [move for move in different if _is_beyond(move)]
     odd = _odd_one(different, beyond) if len(different) <= _MOST_MOVES else None
+    shared = different if odd is not None else group
+    odd = odd or _made_twice(group, different)
     if odd is not None:
-        yield _shared(*odd, different)
+        yield _shared(*odd, shared)
         return
     if len(beyond) == 1:
         yield _beyond(beyond[0])
@@ -191,6 +193,22 @@ def _of_memory(group: Sequence[Move]) -> Iterator[Finding]:
         rows = _rows_missed(move) if move not in beyond else None
         if rows is not None:
             yield _beside_rows(move, *rows)
+
+
+def _made_twice(group: Sequence[Move], different: Sequence[Move]) -> tuple[Move, Change] | None:
+    """The one move that is made twice where another one is missing, and whose offsets then rise."""
+    parts = {(move.count, move.sizes, move.strides) for move in group}
+    if len(parts) != 1 or not _OTHERS < len(group) <= _MOST_MOVES or len(different) != len(group) - 1:
+        return None
+    offsets, count, known = [move.offset for move in group], group[0].count, group[0].elements
+    gaps = {*range(0, known, count)} - {*offsets}
+    if group[0].touched.tolist() != [*range(offsets[0], offsets[0] + count)] or count * len(group) != known:
+        return None
+    for at, move in enumerate(group):
+        there = [*offsets[:at], *gaps, *offsets[at + 1 :]]
+        if len(gaps) == 1 and there == [*range(0, known, count)]:
+            return move, Change("offset", move.offset, gaps.pop())
+    return None
 
 
 def _is_beyond(move: Move) -> bool:
