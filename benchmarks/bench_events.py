@@ -1,12 +1,13 @@
 """What do events, counters and traces cost the engine, with all twelve channels of a tile at work?
 
-All setups are stepped: event units at work switch fast-forward off, without them it would be on. The setups
-take turns within one run, so that a busy machine slows all of them; only ratios are asserted.
+Stepped, and where time is skipped. The setups take turns within one run, so that a busy machine slows all of
+them; only ratios are asserted.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from statistics import median
 
 import pytest
@@ -101,3 +102,23 @@ def test_events_and_traces_cost_little(benchmark, rigs, ratios, setup: str, most
     benchmark.pedantic(seconds, args=(rigs[setup],), rounds=3)
     benchmark.extra_info["x stepped"] = round(ratios[setup], 2)
     assert ratios[setup] <= most
+
+
+def skipping(setup: Callable[[Rig], None] | None) -> float:
+    """Time of a run of half a million cycles in which time that repeats is skipped."""
+    rig = busy()
+    if setup is not None:
+        setup(rig)
+    rig.engine.run(1000)
+    start = time.thread_time()
+    rig.engine.run(rig.now + WORDS * (RUNS - 1))
+    return time.thread_time() - start
+
+
+@pytest.mark.parametrize(("setup", "most"), [(counted, 3), (traced, 15)])
+def test_events_and_traces_cost_little_where_time_is_skipped(
+    setup: Callable[[Rig], None], most: float
+) -> None:
+    """A trace writes a frame at each end of a BD and after each 1,023 repeats of what it has seen."""
+    ratios = [skipping(setup) / skipping(None) for _ in range(5)]
+    assert median(ratios) <= most

@@ -91,3 +91,16 @@ def test_the_steps_of_a_host_are_gone_through_once() -> None:
 def test_a_wait_ends_the_oldest_token_or_so_many_tasks(token: bool, waits: int, reasons: int) -> None:
     array, log = steps_of(token, waits, 40)
     assert len(list(host_reasons(array.engine, log))) == reasons
+
+
+def test_a_check_reads_a_text_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its devices are named before one of them is checked."""
+    from memtile.cli.check import checked
+    from memtile.importers import design
+
+    file = tmp_path / "design.mlir"
+    file.write_text(copies(1))
+    texts, read = list[str](), design.read
+    monkeypatch.setattr(design, "read", lambda text: texts.append(text.name) or read(text))
+    (result,) = checked([str(file)])
+    assert (result.good, texts) == (True, [str(file)])

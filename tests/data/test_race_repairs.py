@@ -15,6 +15,7 @@ from memtile.explain.findings import Finding, Severity
 from memtile.kernels import Action, Core, Kernel
 from memtile.runs.observing import in_order_of_causes
 from support.designs.severe import severe
+from support.mlir.mlir_designs import device, loaded
 
 WORDS, ROUNDS = 64, 4
 
@@ -299,3 +300,64 @@ def test_two_pairs_of_channels_that_count_by_one_lock_get_one_of_their_own(share
     found = [each.fix for each in array.run(check=True).findings if each.code == "MT0201"]
     assert all("a lock of their own: lock 0 'full 0' of tile (0, 1) counts" in fix for fix in found)
     assert bool(found) == shared
+
+
+@pytest.mark.parametrize("room", [1, 2])
+def test_cores_that_share_one_buffer_have_room_for_one(room: int) -> None:
+    array = Array("npu1", columns=1)
+    low, high = array.compute_tile(0, 2), array.compute_tile(0, 3)
+    hand, free, full = high.buffer("hand", 8), high.lock(room, "free"), high.lock(0, "full")
+
+    def gives(core: Core) -> Iterator[Action]:
+        for turn in range(3):
+            yield core.acquire(free)
+            core.write(hand, [turn] * 8)
+            yield core.release(full)
+
+    def takes(core: Core) -> Iterator[Action]:
+        for _ in range(3):
+            yield core.acquire(full)
+            core.read(hand)
+            yield core.release(free)
+
+    low.run_kernel(gives)
+    high.run_kernel(takes)
+    if room == 1:
+        assert array.run(check=True).good
+        return
+    says = "If lock 0 'free' of tile (0, 3) counts one buffer alone, begin it with 1 instead of 2; else let "
+    assert first(array).fix.startswith(says)
+
+
+_BESIDE = """
+%table = aie.buffer(%c) {{sym_name = "table"}} : memref<8xi32>
+aie.objectfifo @of(%c, {{%d}}, 2 : i32) : !aie.objectfifo<memref<8xi32>>
+{cores}
+"""
+_CORE = """
+aie.core(%{tile}) {{
+  %z = arith.constant 0 : index
+  %st = arith.constant 1 : index
+  %n = arith.constant 4 : index
+  %v = arith.constant 7 : i32
+  scf.for %i = %z to %n step %st {{
+    %o = aie.objectfifo.acquire @of({port}, 1) : !aie.objectfifosubview<memref<8xi32>>
+    {use}
+    aie.objectfifo.release @of({port}, 1)
+  }}
+  aie.end
+}}
+"""
+
+
+def test_words_beside_an_object_fifo_are_not_ordered_by_its_locks() -> None:
+    uses = (
+        ("c", "Produce", "memref.store %v, %table[%z] : memref<8xi32>"),
+        ("d", "Consume", "%w = memref.load %table[%z] : memref<8xi32>"),
+    )
+    cores = "".join(_CORE.format(tile=tile, port=port, use=use) for tile, port, use in uses)
+    (finding,) = loaded(device(_BESIDE.format(cores=cores))).run(check=True).result.findings
+    assert finding.fix.startswith(
+        "Pass them through an object FIFO, or guard them by locks of their own: @of "
+    )
+    assert finding.fix.endswith("be 2 objects ahead.")

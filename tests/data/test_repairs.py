@@ -174,6 +174,10 @@ REFUSED = {
     "count of a release": ("release @in(Consume, 1)", "release @in(Consume, 2)"),
     "end of a release": ("release @out(Produce, 1)", "release @out(Consume, 1)"),
     "another FIFO": ("release @in(Consume, 1)", "release @out(Consume, 1)"),
+    "a second release": (
+        "        aie.objectfifo.release @in(Consume, 1)\n",
+        "        aie.objectfifo.release @in(Consume, 1)\n" * 2,
+    ),
 }  # fmt: skip
 
 
@@ -253,6 +257,26 @@ aiex.npu.dma_memcpy_nd(%y[0, 0, 0, 0][1, 1, 4, 16][0, 0, 4, 1]) {id = 0 : i64, m
 aiex.npu.dma_memcpy_nd(%x[0, 0, 0, 0][1, 1, 1, 64][0, 0, 0, 1]) {id = 1 : i64, metadata = @b} : memref<64xi32>
 aiex.npu.rtp_write(@gain, 0, 100)
 aiex.npu.rtp_write(@gain, 1, 7)
+}
+%shim = aie.tile(0, 0)
+%core = aie.tile(0, 2)
+%next = aie.tile(0, 3)
+%gain = aie.buffer(%core) {sym_name = "gain"} : memref<3xi32>
+aie.flow(%shim, DMA : 0, %core, DMA : 0)
+aie.flow(%shim, DMA : 1, %next, DMA : 1)
+aie.packet_flow(3) { aie.packet_source<%core, DMA : 0> aie.packet_dest<%shim, DMA : 0> }
+aie.packet_flow(4) { aie.packet_source<%next, DMA : 0> aie.packet_dest<%shim, DMA : 0> }
+aie.mem(%core) {
+aie.dma_bd(%gain : memref<3xi32>, 2, 1)
+aie.dma_bd(%gain : memref<3xi32>, 1, 1)
+}
+aie.core(%core) {
+func.call @f(%p, %q, %n) : (memref<3xi32>, memref<3xi32>, i32) -> ()
+%w = arith.extsi %v : i8 to i32
+%c2 = arith.constant 2 : index
+scf.for %j = %c0 to %c2 step %c1 {
+memref.store %w, %gain[%j] : memref<3xi32>
+}
 } } }"""
 
 
@@ -267,6 +291,13 @@ aiex.npu.rtp_write(@gain, 1, 7)
             2,
             "[<size = 2, stride = 8>, <size = 4, stride = 2>]",
         ),
+        ("line 8: place 2 of @gain instead of 1", 8, "(@gain, 2, 7)"),
+        ("lines 14 and 15: exchange %core and %next", 15, "%shim, DMA : 1, %core, DMA : 0"),
+        ("lines 16 and 17: exchange %core and %next", 16, "source<%next, DMA : 0>"),
+        ("lines 19 and 20: exchange the offsets 2 and 1", 20, "memref<3xi32>, 2, 1"),
+        ("line 23: exchange %p and %q", 23, "(%q, %p, %n)"),
+        ("line 24: arith.extui instead of arith.extsi", 24, "arith.extui %v"),
+        ("line 26: the loop ends at 3 instead of 2", 25, "constant 3 : index"),
         ("line 2: 0 zeros before and 2 behind the data", 3, "<const_pad_before = 0, const_pad_after = 2>"),
         ("line 2: 1 zeros before and 1 behind the data", 3, "<const_pad_before = 1, const_pad_after = 1>"),
     ],
@@ -283,6 +314,29 @@ def test_of_words_that_are_shifted_the_order_of_transfers_is_likelier() -> None:
         for found in (Finding(code, Severity.ERROR, "") for code in ("MT0402", "MT0404"))
     )
     assert shifted < swapped
+
+
+def test_a_step_that_no_walk_takes_is_not_changed() -> None:
+    says = [each.says for each in candidates(Text("d.mlir", HOSTED), ()) if "line 6" in each.says]
+    assert any("stride" in each for each in says)
+    assert not any(each.endswith("instead of 0") for each in says if "stride" in each)
+
+
+def test_of_values_that_are_wrong_the_transfer_that_passes_them_on_is_not_likelier() -> None:
+    """The finding is at the transfer that writes them."""
+    finding = Finding("MT0405", Severity.ERROR, "", (Side("", "", "d.mlir:6:1"),))
+    found = candidates(Text("d.mlir", HOSTED), [finding])
+    order = [each.kind for each in found]
+    moved = next(n for n, each in enumerate(found) if each.says.startswith("line 6, aiex.npu.dma_memcpy_nd"))
+    assert order.index("flow") < moved
+    assert order.index("type") < moved
+
+
+def test_what_is_then_in_order_is_exchanged_first() -> None:
+    """Offsets that fall while the tiles of the flows rise."""
+    order = [each.says for each in candidates(Text("d.mlir", HOSTED), ())]
+    flows = order.index("lines 14 and 15: exchange %core and %next")
+    assert order.index("lines 19 and 20: exchange the offsets 2 and 1") < flows
 
 
 SQUARES = """module { aie.device(npu1_1col) {

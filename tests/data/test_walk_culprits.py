@@ -11,7 +11,7 @@ from memtile import Array, Buffer, End, Lock, MemoryTile, pad, view
 from memtile.bd.descriptor import Descriptor
 from memtile.kernels import Action, Core, Kernel
 
-DATA = np.random.default_rng(1).integers(1, 1000, 96).astype(np.int32)
+DATA = np.random.default_rng(1).permutation(999)[:96].astype(np.int32) + 1
 
 
 def relay(*, first: int = 0, kept: int = 0, there: int = 0) -> Array:
@@ -48,8 +48,8 @@ def padded(before: int, after: int, meant: int | None = None) -> MemoryTile:
     return tile
 
 
-def through_a_core(stride: int) -> Array:
-    """Eight rows of eight words go through a core that doubles them and adds three."""
+def through_a_core(stride: int, made: Callable[[np.ndarray], np.ndarray] = lambda x: 2 * x + 3) -> Array:
+    """Eight rows of eight words go through a core that makes other ones of them, each of its own."""
     array, back = Array("npu1", columns=1), np.zeros(64, np.int32)
     door, tile = array.interface_tile(0), array.compute_tile(0, 2)
     come = array.object_fifo("come", door, tile, shape=16).consumers[0]
@@ -59,7 +59,7 @@ def through_a_core(stride: int) -> Array:
         for turn in range(4):
             yield core.acquire(come.full)
             yield core.acquire(go.free)
-            core.write(go.buffer(turn), core.read(come.buffer(turn)) * 2 + 3)
+            core.write(go.buffer(turn), made(core.read(come.buffer(turn))))
             yield core.release(come.free)
             yield core.release(go.full)
 
@@ -67,7 +67,7 @@ def through_a_core(stride: int) -> Array:
     rows = view(96)[: 8 * stride].reshape(8, stride)[:, :8]
     door.mm2s[0].start(door.read(array.external("data", DATA), rows))
     door.s2mm[0].start(door.write(array.external("back", back)))
-    array.expect_array("back", back, 2 * DATA.reshape(8, 12)[:, :8].ravel() + 3)
+    array.expect_array("back", back, made(DATA.reshape(8, 12)[:, :8].ravel()))
     return array
 
 
@@ -100,6 +100,40 @@ def halves(first: int) -> Array:
         core.run_kernel(doubles(come.consumers[0], go.producer))
     whole.producer.channel.start(door.read(array.external("data", DATA)))
     out.consumers[0].channel.start(door.write(array.external("back", back)))
+    array.expect_array("back", back, 2 * DATA)
+    return array
+
+
+def columns(*, put_together: bool) -> Array:
+    """Two cores double the left and the right half of each frame; each is put back, or as rows."""
+    array, back = Array("npu1", columns=1), np.zeros(96, np.int32)
+    door, shared = array.interface_tile(0), array.memory_tile(0)
+    cores, rows = [array.compute_tile(0, 2), array.compute_tile(0, 3)], view((2, 16))
+    halves = [rows[:, :8], rows[:, 8:]]
+    whole = array.object_fifo("whole", door, shared, shape=(2, 16))
+    out = array.object_fifo("out", shared, door, shape=(2, 16))
+    came = whole.split("half", cores, parts=halves)
+    gone = out.gather("back", cores, parts=halves if put_together else [rows[:1], rows[1:]])
+    for core, come, go in zip(cores, came, gone, strict=True):
+        core.run_kernel(doubles(come.consumers[0], go.producer))
+    whole.producer.channel.start(door.read(array.external("data", DATA)))
+    out.consumers[0].channel.start(door.write(array.external("back", back)))
+    array.expect_array("back", back, 2 * DATA)
+    return array
+
+
+def tiled(*, put_back: bool) -> Array:
+    """Frames of 4 x 8 go to a core in two tiles of 4 x 4, and come back as tiles or as rows."""
+    array, back, rows = Array("npu1", columns=1), np.zeros(96, np.int32), view((4, 8))
+    door, shared, core = array.interface_tile(0), array.memory_tile(0), array.compute_tile(0, 2)
+    come = array.object_fifo("come", door, shared, shape=(4, 8))
+    tiles = come.forward("tiles", core, part=rows.reshape(4, 2, 4).transpose(1, 0, 2).reshape(8, 4))
+    done = array.object_fifo("done", core, shared, shape=(8, 4))
+    order = view((8, 4)).reshape(2, 4, 4).transpose(1, 0, 2).reshape(8, 4) if put_back else view((8, 4))
+    go = done.forward("go", door, part=order)
+    core.run_kernel(doubles(tiles.consumers[0], done.producer))
+    come.producer.channel.start(door.read(array.external("data", DATA)))
+    go.consumers[0].channel.start(door.write(array.external("back", back)))
     array.expect_array("back", back, 2 * DATA)
     return array
 
@@ -141,7 +175,7 @@ def doubles(come: End, go: End) -> Kernel:
         for turn in range(3):
             yield core.acquire(come.full)
             yield core.acquire(go.free)
-            core.write(go.buffer(turn), 2 * core.read(come.buffer(turn)).reshape(1, 16))
+            core.write(go.buffer(turn), 2 * core.read(come.buffer(turn)).reshape(go.buffer(turn).shape))
             yield core.release(come.free)
             yield core.release(go.full)
 
@@ -182,6 +216,36 @@ def doubles(come: End, go: End) -> Kernel:
         (lambda: padded(3, 1), "MM2S 0 ", "Exchange the padding: 1 before and 3 behind."),
         (lambda: padded(2, 0, 1), "MM2S 0 ", "Change the padding: 1 before and 1 behind."),
         (lambda: through_a_core(8), "interface(0,0) MM2S 0 'come'", "rows of 8 words with a stride of 12."),
+        (
+            lambda: of_tile(DATA.reshape(8, 12).T.copy().ravel(), dims=((8, 12), (1, 0))),
+            "MM2S 0 ",
+            "Give it sizes 12, 8 and strides 1, 12.",
+        ),
+        (
+            lambda: of_tile(DATA.reshape(8, 12)[:4, :8].copy().ravel(), dims=((1, 4), (12, 8))),
+            "MM2S 0 ",
+            "Give it sizes 4, 8 and strides 12, 1.",
+        ),
+        (
+            lambda: through_a_core(8, lambda x: np.maximum(x - 300, 0)),
+            "interface(0,0) MM2S 0 'come'",
+            "rows of 8 words with a stride of 12.",
+        ),
+        (
+            lambda: of_tile(DATA.reshape(8, 12).T.copy().ravel()),
+            "MM2S 0 ",
+            "Give it sizes 12, 8 and strides 1, 12.",
+        ),
+        (
+            lambda: columns(put_together=False),
+            "memory(0,1) S2MM 1 ",
+            "Give it sizes 2, 8 and strides 16, 1.",
+        ),
+        (
+            lambda: tiled(put_back=False),
+            "memory(0,1) MM2S 1 'go'",
+            "Give it sizes 4, 2, 4 and strides 4, 16, 1.",
+        ),
         (lambda: joined(16), "memory(0,1) S2MM 0 ", "Exchange their offsets, or the order of the join."),
         (lambda: halves(1), "memory(0,1) MM2S 1 ", "Exchange their offsets, or the order of the split."),
         (lambda: linked(1), "memory(0,1) MM2S 2 ", "Exchange their offsets, or the order of the split."),
@@ -196,9 +260,23 @@ def test_the_channel_is_named_with_the_walk_that_it_needs(
     assert fix in finding.fix
 
 
-@pytest.mark.parametrize("make", [relay, lambda: through_a_core(12), lambda: joined(0), lambda: halves(0)])
+@pytest.mark.parametrize(
+    "make",
+    [
+        relay,
+        lambda: through_a_core(12),
+        lambda: joined(0),
+        lambda: columns(put_together=True),
+        lambda: tiled(put_back=True),
+    ],
+)
 def test_designs_with_the_walks_that_are_meant_are_good(make: Callable[[], Array | MemoryTile]) -> None:
     assert make().run().good
+
+
+def test_a_core_that_also_changes_the_order_is_passed_by_nobody() -> None:
+    (finding,) = through_a_core(8, lambda x: x[::-1] ** 2 % 97).run().findings
+    assert "stride" not in finding.fix
 
 
 def test_words_that_no_single_walk_explains_blame_no_channel() -> None:

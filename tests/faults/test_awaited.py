@@ -11,6 +11,7 @@ from memtile.check.check import check
 from memtile.check.checked_program import of_mlir
 from memtile.explain.findings import Finding, Severity
 from memtile.importers.design import load, load_still
+from memtile.iron.program_design import ProgramDesign
 from memtile.runs.awaited import PushedTasks
 
 HEAD = """module {
@@ -106,3 +107,39 @@ def test_each_token_is_of_one_task_in_order() -> None:
     assert [tasks.ended(many) for many in (1, 2, 3)] == [2, 4, 5]
     assert [tasks.ended(many, by_token=False) for many in (1, 3, 9)] == [1, 3, 5]
     assert PushedTasks().ended(1) == 0
+
+
+PROGRAM = """import numpy as np
+import aie.iron as iron
+from aie.iron import ObjectFifo, Program, Runtime, Worker
+
+LINE = np.ndarray[(16,), np.dtype[np.int32]]
+
+@iron.jit
+def design(x: iron.In, y: iron.Out):
+    fifo = ObjectFifo(LINE, name="y")
+
+    def fills(out):
+        out.acquire(1)
+        out.release(1)
+
+    def sequence(x, y, out):
+        out.drain(y, wait={wait})
+
+    worker = Worker(fills, [fifo.prod()], while_true=False)
+    runtime = Runtime(sequence, [LINE, LINE, fifo.cons()])
+    return Program(iron.get_current_device(), runtime, workers=[worker]).resolve_program()
+
+design(iron.zeros(16, dtype=np.int32), iron.zeros(16, dtype=np.int32))
+"""
+
+
+@pytest.mark.parametrize(("wait", "codes"), [(True, []), (False, ["MT0318"])])
+def test_a_program_of_iron_that_does_not_wait_for_its_result(
+    tmp_path: Path, wait: bool, codes: list[str]
+) -> None:
+    file = tmp_path / "program.py"
+    file.write_text(PROGRAM.format(wait=wait))
+    found = ProgramDesign(str(file))().run().findings
+    assert [each.code for each in found] == codes
+    assert all("the task of line 16 on" in each.message for each in found)

@@ -10,6 +10,8 @@ from typer.testing import CliRunner
 from memtile import Array, DesignError, MemoryTile
 from memtile.arch.register_map import tile_register
 from memtile.cli.main import app
+from memtile.importers.design import load_still
+from memtile.importers.mlir.token_packets import Text
 
 DESIGN = """
 import numpy as np
@@ -71,3 +73,19 @@ def test_what_a_kernel_does_wrong_has_file_and_line(tmp_path: Path) -> None:
     assert f"{path}, line 13, core (0, 2), kernel 'kernel': the values for buffer 'b' are int32 (8, 4)" in (
         done.stderr.replace("\n", " ")
     )
+
+
+def test_a_channel_that_a_flow_does_not_have_is_told_with_that_flow() -> None:
+    """Flows from one port are one circuit, and each has its line."""
+    text = """module {
+  aie.device(npu1_1col) {
+    %m = aie.tile(0, 1)
+    %a = aie.tile(0, 2)
+    %b = aie.tile(0, 3)
+    aie.flow(%m, DMA : 0, %a, DMA : 0)
+    aie.flow(%m, DMA : 0, %b, DMA : 2)
+  }
+}"""
+    with pytest.raises(DesignError) as caught:
+        load_still(Text("d.mlir", text))
+    assert "d.mlir:7:5: compute tile (0,3): S2MM channel is 2" in str(caught.value)

@@ -14,7 +14,7 @@ from memtile.bd.descriptor import Descriptor
 from memtile.check.check import check
 from memtile.check.check_result import CheckResult
 from memtile.check.checked_program import of_design, of_mlir
-from memtile.check.core_turns import CoreText, UndecidedError
+from memtile.check.core_turns import CoreText, UndecidedError, cascades_by_text
 from memtile.check.play import Counts
 from memtile.check.task_list import GivenTask, LockStep, StaticBd
 from memtile.cli.check import checked
@@ -22,8 +22,10 @@ from memtile.design.host import Host
 from memtile.explain.bd_chains import BdChains
 from memtile.explain.deadlock.build import Givers
 from memtile.explain.deadlock.graph import PartyKind
+from memtile.explain.findings import Severity
 from memtile.importers.design import load, load_still
 from memtile.importers.kernels.core_locks import released_by_cores
+from memtile.importers.mlir.token_packets import Text
 from support.designs.severe import severe
 from support.mlir.mlir_designs import device, loaded
 from support.mlir.mlir_texts import PASSTHROUGH
@@ -341,3 +343,53 @@ def test_cores_of_a_text_without_host_that_wait_for_each_other_are_found(
     ]
     result = check("d", lambda: of_mlir(loaded(device(locks, *cores))))
     assert [each.code for each in result.findings if each.code in ("MT0103", "MT0106")] == codes
+
+
+@pytest.mark.parametrize(
+    ("steps", "codes"), [(("wait", "put"), ["MT0106"]), (("put", "wait"), []), (("wait", "call"), [])]
+)
+def test_a_circle_through_a_cascade_is_found(steps: tuple[str, ...], codes: list[str]) -> None:
+    """What a function would put, nobody knows: then neither end of the cascade is played."""
+    acts = {
+        "wait": "aie.use_lock(%back, AcquireGreaterEqual, 1)",
+        "put": "aie.put_cascade(%v : vector<16xi32>)",
+        "call": "func.call @put() : () -> ()",
+    }
+    body = "\n".join(acts[step] for step in steps)
+    text = device(
+        "func.func private @put()\n%back = aie.lock(%c, 0) {init = 0 : i32}\naie.cascade_flow(%d, %c)",
+        f"aie.core(%d) {{ %v = arith.constant dense<1> : vector<16xi32>\n{body}\naie.end }}",
+        "aie.core(%c) { %v = aie.get_cascade() : vector<16xi32>\n",
+        "aie.use_lock(%back, Release, 1)\naie.end }",
+    )
+    subject = of_mlir(load_still(Text("d.mlir", text)))
+    assert (cascades_by_text(subject.made[0]) is None) == ("call" in steps)
+    found = check("d", lambda: subject).findings
+    assert [each.code for each in found if each.code in ("MT0103", "MT0106")] == codes
+
+
+@pytest.mark.parametrize(
+    ("turns", "takes", "waits"),
+    [(4, 4, False), (3, 4, True), (4, 1 << 40, False), (0, 4, True)],
+    ids=["even", "less", "endless", "no program"],
+)
+def test_a_core_of_a_text_without_host_that_others_leave_waiting(turns: int, takes: int, waits: bool) -> None:
+    """One whose loop has no end may wait for ever."""
+    view = "!aie.objectfifosubview<memref<4xi32>>"
+    constants = "%a = arith.constant 0 : index\n%e = arith.constant 1 : index"
+
+    def core(tile: str, port: str, many: int) -> str:
+        lines = (
+            f"%x{tile} = aie.core(%{tile}) {{\n{constants}",
+            f"%b = arith.constant {many} : index\nscf.for %i = %a to %b step %e {{",
+            f"%v = aie.objectfifo.acquire @of({port}, 1) : {view}",
+            f"aie.objectfifo.release @of({port}, 1)\n}}\naie.end\n}}",
+        )
+        return "\n".join(lines)
+
+    of = "aie.objectfifo @of(%c, {%d}, 2 : i32) : !aie.objectfifo<memref<4xi32>>"
+    text = device(of, *([core("c", "Produce", turns)] if turns else []), core("d", "Consume", takes))
+    found = check("d", lambda: of_mlir(loaded(text))).findings
+    assert [each.severity for each in found] == [Severity.WARNING] * waits
+    line = next(n for n, each in enumerate(text.splitlines(), 1) if "(Consume, 1) :" in each)
+    assert all(f"core (0, 3) waits in line {line} for a full object of @of" in each.message for each in found)

@@ -8,11 +8,14 @@ from pathlib import Path
 import pytest
 
 import memtile
+from memtile.check.check import check
+from memtile.check.checked_program import of_mlir
 from memtile.explain.conditions import Outcome, Scalar, condition
-from memtile.explain.findings import End, Finding
+from memtile.explain.findings import End, Finding, Severity
 from memtile.explain.repairs import spent
 from memtile.importers.design import load_still
 from memtile.importers.mlir.runtime_scalars import RuntimeScalar, runtime_scalars
+from memtile.importers.mlir.token_packets import Text
 from memtile.importers.scalar_conditions import ScalarConditions
 from memtile.runs.options import RunOptions
 from memtile.runs.program import Run
@@ -212,3 +215,26 @@ def test_an_argument_gets_its_value_by_its_name(tmp_path: Path) -> None:
     assert {(use.first, use.end) for use in design.uses({2: 1}) if use.argument == 0} == {(0, 16)}
     with pytest.raises(memtile.MemtileError, match="no parameter m"):
         load_still(file, parameters={"m": 2})
+
+
+@pytest.mark.parametrize("kind", ["i32", "i1"])
+def test_what_is_so_with_a_few_numbers_is_a_warning_before_a_run(kind: str) -> None:
+    text = _text("", "scf.if %go {", "4", f", %go: {kind}").replace(
+        "      aiex.npu.dma_wait", "}\n aiex.npu.dma_wait"
+    )
+    if kind != "i1":
+        text = text.replace(
+            "scf.if %go {", "%k = arith.constant 1 : i32\n%is = arith.cmpi sge, %go, %k : i32\nscf.if %is {"
+        )
+
+    def found(text: str) -> list[Finding]:
+        return list(check("d.mlir", lambda: of_mlir(load_still(Text("d.mlir", text)))).findings)
+
+    assert found(text) == []
+    (said,) = found(text.replace("%a[0, 0, 0, 0][1, 1, 1, 4]", "%a[0, 0, 0, 0][1, 1, 1, 2]"))
+    assert (said.severity, said.message.count("2, 3 and 4 for each number of the host")) == (
+        Severity.WARNING,
+        1,
+    )
+    (refused,) = found(text.replace("symbol = @out", "symbol = @in"))
+    assert refused.severity is Severity.WARNING

@@ -269,6 +269,29 @@ def test_all_cores_of_a_circle_are_named_and_no_core_that_only_sees_a_lock() -> 
     assert not finding.fix  # all wait for data: more room helps nobody
 
 
+def test_an_object_fifo_that_is_full_while_its_reader_waits_for_another_one_is_named() -> None:
+    array = Array("npu1", columns=1)
+    low, high = array.compute_tile(0, 2), array.compute_tile(0, 3)
+    rows, mean = (array.object_fifo(name, low, high, shape=64) for name in ("rows", "mean"))
+
+    def gives(core: Core) -> Iterator[Action]:
+        for fifo in (rows, rows, rows, rows, rows, mean):
+            yield core.acquire(fifo.producer.free)
+            yield core.release(fifo.producer.full)
+
+    def takes(core: Core) -> Iterator[Action]:
+        yield core.acquire(mean.consumers[0].full)
+        for _ in range(5):
+            yield core.acquire(rows.consumers[0].full)
+            yield core.release(rows.consumers[0].free)
+
+    low.run_kernel(gives)
+    high.run_kernel(takes)
+    (finding,) = array.run().findings
+    early = "let core (0, 3) (kernel 'takes') take from @rows before it waits for @mean."
+    assert finding.fix == f"Give @rows a larger depth at its consumer end, or {early}"
+
+
 def spins_once(core: Core) -> Iterator[Action]:
     yield core.cycles(100)
 

@@ -82,6 +82,27 @@ def test_who_takes_packets_in_any_order_and_more_than_come() -> None:
     assert finding.fix == "Let it take 2 packets, or send the others."
 
 
+def test_two_object_fifos_of_which_neither_has_a_first_object() -> None:
+    array = Array("npu1", columns=1)
+    low, high = array.compute_tile(0, 2), array.compute_tile(0, 3)
+    up, down = array.object_fifo("up", low, high, shape=8), array.object_fifo("down", high, low, shape=8)
+
+    def kernel(takes: ObjectFifo, gives: ObjectFifo) -> Kernel:
+        def run(core: Core) -> Iterator[Action]:
+            yield core.acquire(takes.consumers[0].full)
+            yield core.acquire(gives.producer.free)
+            yield core.release(gives.producer.full)
+
+        return run
+
+    low.run_kernel(kernel(down, up))
+    high.run_kernel(kernel(up, down))
+    finding = only(array)
+    first = "core (0, 2) (kernel 'run') one into @up before it takes from @down"
+    assert f"put an object before its first take: {first}, or core (0, 3)" in finding.fix
+    assert finding.fix.endswith("; or give @down or @up a first object.")
+
+
 def test_a_ring_of_cores_without_a_first_one_is_told_where_to_begin() -> None:
     array = Array("npu1", columns=1)
     cores = [array.compute_tile(0, row) for row in (2, 3, 4)]

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
 from memtile import Array, Status
 from memtile.check.check import check, check_design
 from memtile.check.checked_program import of_mlir
-from memtile.explain.findings import Finding
+from memtile.explain.findings import Finding, Severity
+from memtile.importers.mlir.repairs.candidates import candidates
+from memtile.importers.mlir.token_packets import Text
 from support.mlir.mlir_designs import FLOWS, WAIT, copied, device, host, loaded
 
 BUFFER = '%b0 = aie.buffer(%c) {sym_name = "b0"} : memref<64xi32>\n'
@@ -145,3 +149,70 @@ def test_a_core_that_waits_for_exactly_a_value_waits_for_the_host() -> None:
     core = "aie.core(%c) { aie.use_lock(%go, Acquire, 1)\n aie.end }"
     done = loaded(device(LOCK, core, host())).run(max_cycles=2_000)
     assert "Let the host set it to 1" in first(done.result.findings)
+
+
+SAID = 'aie.lock(%c, 1) {init = 0 : i32, sym_name = "said"}'
+GAIN = '%gain = aie.buffer(%c) {sym_name = "gain"} : memref<64xi32>'
+SCALES = """aie.core(%c) {{
+{}
+%z = arith.constant 3 : index
+%v = memref.load %gain[%z] : memref<64xi32>
+aie.use_lock(%go, Release, 1)
+aie.end
+}}"""
+
+
+@pytest.mark.parametrize(
+    ("steps", "waits", "codes"),
+    [
+        ((TAKE, "aiex.set_lock(%said, 1)", "aiex.npu.rtp_write(@gain, 3, 7)", WAIT),
+         "aie.use_lock(%said, AcquireGreaterEqual, 1)", ["MT0201"]),
+        (("aiex.npu.rtp_write(@gain, 3, 7)", TAKE, WAIT), "", []),
+        ((TAKE, "aiex.npu.rtp_write(@gain, 3, 7)", "aiex.set_lock(%said, 1)", WAIT),
+         "aie.use_lock(%said, AcquireGreaterEqual, 1)", []),
+        ((TAKE, WAIT, "aiex.npu.rtp_write(@gain, 3, 7)"), "", []),  # for the next launch
+    ],
+)  # fmt: skip
+def test_a_parameter_that_is_written_after_all_is_started(
+    steps: tuple[str, ...], waits: str, codes: list[str]
+) -> None:
+    text = device(BUFFER, GAIN, LOCK, f"%said = {SAID}", FLOWS, RING, SCALES.format(waits), host(*steps))
+    found = check("d", lambda: of_mlir(loaded(text))).findings
+    assert [each.code for each in found if each.code == "MT0201"] == codes
+    if codes:
+        (finding,) = found
+        assert finding.message.startswith("The host writes word 3 of buffer 'gain' in line")
+        races = [each for each in loaded(text).run(check=True).result.findings if each.code == "MT0201"]
+        assert races[0].fix.startswith("Let core (0, 2), kernel 'kernel', line ")
+
+
+GATES = """
+%one = aie.lock(%c, 4) {init = 0 : i32, sym_name = "one"}
+%two = aie.lock(%d, 4) {init = 0 : i32, sym_name = "two"}
+aie.core(%c) {
+aie.use_lock(%one, AcquireGreaterEqual, 1)
+aie.end
+}
+aie.core(%d) {
+aie.use_lock(%two, AcquireGreaterEqual, 1)
+aie.use_lock(%go, Release, 1)
+aie.end
+}
+"""
+
+
+@pytest.mark.parametrize("second", ["one", "two"])
+def test_a_lock_that_is_set_instead_of_another(second: str) -> None:
+    steps = ["aiex.set_lock(%one, 1)", TAKE, WAIT, LATER, f"aiex.set_lock(%{second}, 1)", WAIT]
+    lock = '%go = aie.lock(%c, 0) {init = 1 : i32, sym_name = "go"}\n'
+    text = device(BUFFER, lock, FLOWS, RING, GATES, host(*steps))
+    done = loaded(text).run(max_cycles=20_000, check=True).result
+    found = [*check("d", lambda: of_mlir(loaded(text))).findings]
+    assert [each.code for each in found] == ["MT0338"] * (second == "one")
+    if second == "one":
+        assert found[0].message.startswith("lock 4 'two' of tile (0, 3) is given by nobody, and core (0, 3) ")
+        assert re.fullmatch(r"Let line \d+ set lock 4 'two' of tile \(0, 3\).", found[0].fix)
+        made = candidates(Text("d.mlir", text), found)
+        assert next(iter(made)).kind == "set_lock"
+    errors = [each.code for each in done.findings if each.severity is Severity.ERROR]
+    assert (errors, done.status is Status.STUCK) == (["MT0338"] * (second == "one"), second == "one")

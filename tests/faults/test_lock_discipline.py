@@ -353,3 +353,104 @@ def test_a_channel_takes_and_gives_all_that_others_give_and_take(takes: int, giv
     design = load_still(Text("d.mlir", JOIN.format(parts=parts, takes=takes, gives=gives)))
     found = [each.fix for each in check("d", lambda: of_mlir(design)).findings if each.code == "MT0122"]
     assert [fix in each for each in found] == [True] * bool(fix)
+
+
+def test_a_bd_that_takes_a_lock_and_gives_none_lacks_its_release(tmp_path: Path) -> None:
+    again = """      aie.next_bd ^again
+    ^again:
+      aie.use_lock(%yfull, AcquireGreaterEqual, 1)
+      aie.dma_bd(%y : memref<16xi32>, 0, 16)
+      aie.next_bd ^go
+    ^end:"""
+    (found,) = of_check(tmp_path, changed("      aie.next_bd ^go\n    ^end:", again))
+    assert found.fix == f"Let {GOES} release {OUT_FREE} after its last use of the buffer."
+
+
+COPY = (
+    TURN
+    + """        scf.for %i = %c0 to %words step %c1 {
+          %v = memref.load %x[%i] : memref<16xi32>
+          memref.store %v, %y[%i] : memref<16xi32>
+        }
+"""
+)
+TAKE_X, GIVE_Y = (
+    "        aie.use_lock(%xfull, AcquireGreaterEqual, 1)\n",
+    "        aie.use_lock(%yfull, Release, 1)\n",
+)
+
+
+@pytest.mark.parametrize(
+    ("moved", "behind", "says"),
+    [
+        (GIVE_Y, False, "'y' is used after the release of lock 3 'y_full' of tile (0, 2) in line 41"),
+        (TAKE_X, True, "'x' is used before the acquire of lock 1 'x_full' of tile (0, 2) in line 44"),
+    ],
+)
+def test_a_buffer_that_is_used_outside_its_locks(tmp_path: Path, moved: str, behind: bool, says: str) -> None:
+    turn = COPY.replace(moved, "")
+    turn = f"{turn}{moved}" if behind else turn.replace("        scf.for %i", f"{moved}        scf.for %i")
+    text = changed(COPY, turn, of=FINE if behind else changed(GIVE_Y, ""))
+    at = line_of(text, "scf.for %i")
+    for found in (of_check(tmp_path, text), of_run(tmp_path, text)):
+        assert found[0].message == f"core (0, 2), line {at}: buffer {says}; others may use it by then."
+        assert [each.code for each in found if each.severity is Severity.ERROR] == ["MT0105"]
+
+
+MUTEX = """
+aie.device(npu1_1col) {{
+  %t = aie.tile(0, 2)
+  %sum = aie.buffer(%t) : memref<4xi32> = dense<0>
+  %m = aie.lock(%t, 5) {{init = 1 : i32, sym_name = "m"}}
+  aie.core(%t) {{
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %many = arith.constant 2 : index
+    %zero = arith.constant 0 : i32
+    scf.for %i = %c0 to %many step %c1 {{
+      aie.use_lock(%m, AcquireGreaterEqual, 1)
+      %v = memref.load %sum[%c0] : memref<4xi32>
+      %go = arith.cmpi sgt, %v, %zero : i32
+      scf.if %go {{
+        aie.use_lock(%m, Release, 1)
+      }} {other}
+    }}
+    aie.end
+  }}
+}}
+"""
+
+
+def test_a_lock_that_stays_held_on_one_way_of_a_branch() -> None:
+    said = [
+        [each.message for each in load(Text("d.mlir", MUTEX.format(other=other))).run().result.findings]
+        for other in ("", "else { aie.use_lock(%m, Release, 1) }")
+    ]
+    held = "lock 5 'm' of tile (0, 2) is released in line 16, and stays held on the other way of the branch "
+    assert said == [[f"core (0, 2), line 12: {held}in line 15."], []]
+
+
+@pytest.mark.parametrize("second", ["x", "z"])
+def test_a_core_that_uses_one_half_of_a_ring_twice(tmp_path: Path, second: str) -> None:
+    ring = """      aie.next_bd ^other
+    ^other:
+      aie.use_lock(%xfree, AcquireGreaterEqual, 1)
+      aie.dma_bd(%z : memref<16xi32>, 0, 16)
+      aie.use_lock(%xfull, Release, 1)
+      aie.next_bd ^come
+    ^next:"""
+    text = changed("      aie.next_bd ^come\n    ^next:", ring)
+    whole = text[text.index(TURN) : text.index("      }\n      aie.end")]
+    text = text.replace(
+        whole, whole + whole.replace("%x[", f"%{second}[").replace("%i", "%j").replace("%v", "%w")
+    )
+    text = text.replace(
+        "    %xfree =", '    %z = aie.buffer(%tile) {sym_name = "z"} : memref<16xi32>\n    %xfree ='
+    )
+    text = text.replace("to %turns", "to %c2").replace(
+        "%turns =", "%c2 = arith.constant 2 : index\n      %turns ="
+    )
+    text = text.replace('init = 1 : i32, sym_name = "x_free"', 'init = 2 : i32, sym_name = "x_free"')
+    for found in (of_check(tmp_path, text), of_run(tmp_path, text)):
+        assert [each.code for each in found] == ["MT0105"] * (second == "x")
+        assert [each.fix for each in found] == ["Use buffer 'z' in line 56."] * (second == "x")

@@ -117,7 +117,7 @@ CASES = [
             fifo("%m, {%d}", name="h"),
             "aie.objectfifo.link [@f] -> [@g, @h] ([] [24, 0])",
         ],
-        "a part of its objects has -24 elements, from 24 to 0",
+        "a part of its objects has -24 elements, from 24 to 0; offsets have to rise: [0, 24]",
     ),
     (
         [
@@ -192,7 +192,6 @@ CASES = [
         [fifo("%m, {%c}"), f"func.func @g() {{\n{TAKE}\nreturn\n}}", core("func.call @g() : () -> ()")],
         "a function has no ends of object FIFOs",
     ),
-    ([fifo("%m, {%c}"), core(ENTER, TAKE, GIVE, GIVE, "}")], "each turn of the loop releases 2 objects of f"),
     (
         [
             fifo("%m, {%c}"),
@@ -269,3 +268,19 @@ def test_a_loop_may_release_what_others_acquire() -> None:
     """Only a loop's own turns decide: an inner loop may take what the outer one gives back."""
     lines = ENTER, "scf.for %j = %z to %o step %o {", TAKE, "}", GIVE, "}"
     assert loaded(device(fifo("%m, {%c}"), core(*lines))).configured.fifos.consumers
+
+
+@pytest.mark.parametrize(
+    ("lines", "many", "step"),
+    [
+        ((ENTER, TAKE, GIVE, GIVE, "}"), 2, "Release 1 of @f in each turn, or acquire as many."),
+        ((TAKE, ENTER, GIVE, "}"), 1, "Release @f behind the loop: it is acquired outside, at line 10."),
+        ((ENTER, GIVE, "}"), 1, "Acquire @f in each turn, or do not release it."),
+    ],
+)
+def test_a_loop_that_releases_more_than_it_acquires(lines: tuple[str, ...], many: int, step: str) -> None:
+    with pytest.raises(InputFileError) as raised:
+        loaded(device(fifo("%m, {%c}"), core(*lines)))
+    (problem,) = raised.value.problems
+    assert f"each turn of the loop releases {many} objects of f" in problem.says
+    assert problem.next_step == step

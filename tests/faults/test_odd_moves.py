@@ -410,3 +410,14 @@ def test_what_follows_from_a_chain_is_left_out_of_a_run_that_hangs_with_races() 
     waits = [Finding(code, Severity.ERROR, "waits") for code in ("MT0309", "MT0321")]
     found = Oddities((), (stays,)).before((race, *waits), finished=False)
     assert found == (replace(stays, severity=Severity.ERROR), race)
+
+
+def test_one_of_two_that_write_the_same_half_is_off() -> None:
+    twice = runs(0, 0, size=32, loose=True)
+    assert said(twice) == []  # what is read may be read again
+    writes = [replace(each, writes=True) for each in twice]
+    assert said(writes) == [("MT0123", "Give it offset 32.")]
+    assert next(iter(move_findings(writes))).message.startswith("BD 1 of ")
+    late = [replace(each, offset=32) for each in writes]
+    assert next(iter(move_findings(late))).message.startswith("BD 0 of ")
+    assert said([*writes, replace(writes[0], number=2)]) == []

@@ -248,6 +248,42 @@ def test_a_control_packet_that_was_not_sent_yet_keeps_a_core_out_of_it(tmp_path:
     assert f"whether {PACKETS} would is not known" in finding.message
 
 
+def test_control_packets_write_as_many_locks_as_they_have_words_for_before_a_run(tmp_path: Path) -> None:
+    assert of_check(tmp_path, CONTROL) == []
+    lock = '    %more = aie.lock(%c, 3) {init = 0 : i32, sym_name = "more"}\n'
+    acquire = "      aie.use_lock(%free, AcquireGreaterEqual, 1)\n      aie.use_lock(%full"
+    text = changed(CONTROL, "    %a = aie", f"{lock}    %a = aie")
+    text = changed(text, acquire, f"      aie.use_lock(%more, AcquireGreaterEqual, 1)\n{acquire}")
+    (finding,) = of_check(tmp_path, text)
+    assert (finding.code, finding.severity) == ("MT0103", Severity.WARNING)
+    assert (
+        "until lock 3 'more' of tile (0, 2) is at least 1; it is 0; only control packets" in finding.message
+    )
+    more = text.replace("[1, 1, 1, 2]", "[1, 1, 1, 4]").replace("2xi32", "4xi32")
+    assert of_check(tmp_path, more) == []
+
+
+def test_a_core_that_waits_for_what_it_alone_releases_afterwards(tmp_path: Path) -> None:
+    text = changed(CONTROL, "aie.use_lock(%go", "aie.use_lock(%full")
+    for finding in (of_check(tmp_path, text)[0], of_run(tmp_path, text)[0]):
+        assert finding.sides[0].who == "core (0, 2)"
+        assert finding.message == (
+            "core (0, 2) waits until lock 1 'full' of tile (0, 2) is at least 1; it is 0; only core (0, 2) "
+            "itself could release it, after this wait."
+        )
+
+
+@pytest.mark.parametrize("endless", [True, False])
+def test_the_core_that_was_to_release_a_lock_is_named_before_a_run(tmp_path: Path, endless: bool) -> None:
+    text = changed(CONTROL, "aie.use_lock(%full, Release", "aie.use_lock(%free, Release")
+    if not endless:
+        text = changed(text, "      aie.next_bd ^one\n", "      aie.next_bd ^end\n")
+    finding = of_check(tmp_path, text)[0]
+    severity = Severity.WARNING if endless else Severity.ERROR
+    assert (finding.code, finding.severity, finding.sides[0].who) == ("MT0103", severity, "core (0, 2)")
+    assert "core (0, 2) releases lock 2 'free' of tile (0, 2) instead" in finding.message
+
+
 def test_a_channel_that_is_sent_nothing_and_that_nothing_waits_for_comes_last(tmp_path: Path) -> None:
     findings = of_run(tmp_path, changed(CONTROL, WAIT, SPARE + WAIT))
     assert [each.code for each in findings] == ["MT0302", "MT0312"]

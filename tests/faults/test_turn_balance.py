@@ -157,3 +157,38 @@ def test_a_run_that_hangs_names_the_loop_instead_of_waits() -> None:
     assert [each.code for each in errors] == [UNEVEN]
     again = done.against({"1": np.zeros(64, np.int32)})
     assert again.result.findings[0].severity is Severity.ERROR
+
+
+PART, THREE = "[0, 0, 0, 0][1, 1, 1, 64][0, 0, 0, 1]", "[0, 0, 0, 0][1, 1, 1, 48][0, 0, 0, 1]"
+
+
+@pytest.mark.parametrize(
+    ("turns", "sent", "taken", "says"),
+    [
+        (4, PART, PART, ""),
+        (
+            4,
+            THREE,
+            PART,
+            "The transfer of @in in line 29 sends 3 objects, where core (0, 2) takes 4; with 4 ",
+        ),
+        (4, PART, THREE, "The transfer of @out in line 28 asks for 3 objects, where core (0, 2) gives 4; "),
+        (9, THREE, PART, ""),  # one of these two
+        (2, THREE, PART, ""),  # and here both
+    ],
+)
+def test_the_transfer_that_alone_does_not_fit_is_named(turns: int, sent: str, taken: str, says: str) -> None:
+    design = device(
+        fifo("in", "s", "c", 16),
+        fifo("out", "c", "s", 16),
+        core("c", loop(turns, use("in", "Consume", 16), use("out", "Produce", 16))),
+        host(
+            copied("out", "b", 0, taken).replace("{id", "{issue_token = true, id"),
+            copied("in", "a", 1, sent),
+            WAIT,
+        ),
+    )
+    found = check("d.mlir", lambda: of_mlir(load_still(Text("d.mlir", design)))).findings
+    messages = [(each.message, each.fix) for each in found if each.code in ("MT0337", UNEVEN)]
+    assert [message.startswith(says) for message, _ in messages] == [True] * bool(says)
+    assert all(fix.endswith(" 4 objects (64 words in all).") for _, fix in messages)

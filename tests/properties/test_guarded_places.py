@@ -21,6 +21,7 @@ DESIGNS = (
     "data/test_interface_dma.py",
     "data/test_packets.py",
     "timing/test_core_ports.py",
+    "timing/test_forward_units.py::test_a_unit_does_all_that_it_can_in_a_short_run",
     "timing/test_ingress_bounds.py::test_it_takes_the_words_of_its_bd_and_what_rides_in_the_last_beat[7]",
     "timing/test_ingress_bounds.py::test_the_words_of_a_packet_come_in_order[False-5]",
     "timing/test_kernels_beside_hosts.py",

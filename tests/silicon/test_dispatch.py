@@ -206,6 +206,15 @@ def test_check_says_which_push_may_be_lost() -> None:
     )
 
 
+def test_check_says_so_where_cores_have_their_kernels_already() -> None:
+    """As those of IRON programs do, whose generators cannot be copied."""
+    head, _, rest = FOURTEEN.partition("{\n")[2].partition("{\n")
+    core = "    %core = aie.tile(0, 5)\n    aie.core(%core) {\n      aie.end\n    }\n"
+    text = Text("d.mlir", f"module {{\n{head}{{\n{core}{rest}")
+    (finding,) = check("d.mlir", lambda: of_mlir(load(text))).findings
+    assert finding.code == "MT0117"
+
+
 def test_check_says_nothing_of_queues_that_no_pace_fills() -> None:
     """Four tasks; pushes behind polls; and inputs whose output the host has waited for."""
     assert checked(passed_on(4)).findings == ()

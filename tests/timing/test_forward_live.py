@@ -22,7 +22,8 @@ from memtile.model.state.streams import PORT_SLOTS
 from memtile.model.streams.switch_config import CIRCUIT
 from memtile.sim.loop.engine import Engine
 from memtile.sim.skip import live_parts, probe_budget
-from memtile.sim.skip.compared_columns import RAISED, RINGS
+from memtile.sim.skip.bd_rings import cycles_between
+from memtile.sim.skip.compared_columns import OBSERVED, RAISED, RINGS
 from memtile.testing.rig import Rig
 from support.designs.control_packet_bench import WRITE, reachable, send
 from support.designs.flowing_designs import Design, build, differences
@@ -106,7 +107,8 @@ def everything() -> Engine:
 def test_every_word_of_the_state_is_compared_as_its_column_says(raised: int) -> None:
     """The spans of the plan have each word of the columns that are compared once, and no other.
 
-    What changes only where events are raised they have once one was, and of rings the slots in use.
+    What changes only where events are raised, or event units are at work, they have then, and of rings the
+    slots in use.
     """
     engine = everything()
     engine.state.clock.raised[0] = raised
@@ -116,7 +118,7 @@ def test_every_word_of_the_state_is_compared_as_its_column_says(raised: int) -> 
     assert len(found) == len(places)
     declared: dict[int, int] = {}
     for name, _, _, how, words in compared_columns(engine.state):
-        if raised or name not in RAISED:
+        if raised or name not in RAISED | OBSERVED.keys():
             words = words[slots] if name in RINGS else words
             declared |= dict.fromkeys(words.ravel().tolist(), int(how))
     assert found == declared
@@ -212,6 +214,16 @@ def test_the_log_grows_as_far_as_that_may_cost() -> None:
     assert search.probing_cost[0] > FIRST_ROWS
     st.access_log[0, LIMIT] = len(st.access_log)
     assert not probe_budget.longer_log(st, work)
+
+
+def test_states_are_stored_sooner_where_a_cycle_costs_more() -> None:
+    st = iterating(3, 0).state
+    work = planned(st)
+    cheap = work.policy.cheap_cycle[0]
+    work.search.ring_gap[0] = 3000
+    assert cycles_between(st, work) == 3000
+    st.active_channels[0] = 400
+    assert cycles_between(st, work) == 3000 * cheap // probe_budget.of_cycle(st, work) < 1000
 
 
 @pytest.mark.compiled("150,000 cycles")

@@ -13,6 +13,8 @@ from memtile import MemoryTile
 from memtile.explain.limit import Lifted, Limit, Resource, best_of, limit_of, table_lines
 from memtile.explain.results import Status
 from memtile.explore.relaxed import Trial, fifo_of, with_limit
+from memtile.importers.design import load
+from memtile.importers.mlir.token_packets import Text
 from support.designs.slow_designs import SLOW, SlowDesign, padding
 
 TOLERATED = 0.1  # of the real gain
@@ -93,6 +95,40 @@ def test_a_host_with_less_to_do_is_tried_with_twice_as_much_where_queues_overflo
     assert trial.done(run, lambda: next(answers)) == Lifted("slower", 50, Resource.HOST, "the host")
     tried = memtile.bottleneck(lambda: SLOW["host_starts_rows"].make(True).run()).lifted
     assert "the host had one task for each 32" in [each.what for each in tried]
+
+
+PIECES = """module {{ aie.device(npu1_1col) {{
+%shim = aie.tile(0, 0)
+%store = aie.tile(0, 1)
+aie.objectfifo @in(%shim, {{%store}}, 2 : i32) : !aie.objectfifo<memref<64xi32>>
+aie.objectfifo @out(%store, {{%shim}}, 2 : i32) : !aie.objectfifo<memref<64xi32>>
+aie.objectfifo.link [@in] -> [@out] ([] [])
+aie.runtime_sequence(%a: memref<16384xi32>, %b: memref<16384xi32>) {{
+{moves}}} }} }}"""
+MOVE = (
+    "aiex.npu.dma_memcpy_nd(%{0}[0, 0, 0, {1}][1, 1, 1, {2}][0, 0, 0, 1]) "
+    "{{id = {3} : i64, metadata = @{4}, issue_token = true}} : memref<16384xi32>\n"
+)
+
+
+def pieces(count: int) -> memtile.Result:
+    """A copy in so many pieces, the next of which the host starts when the one before it has come."""
+    size, moves = 16384 // count, ""
+    for number in range(count):
+        moves += MOVE.format("b", number * size, size, 1, "out") + MOVE.format(
+            "a", number * size, size, 0, "in"
+        )
+        moves += "aiex.npu.dma_wait {symbol = @out}\naiex.npu.dma_wait {symbol = @in}\n"
+    text = Text("pieces.mlir", PIECES.format(moves=moves))
+    return memtile.bottleneck(lambda: load(text).run(np.arange(16384, dtype=np.int32)).result)
+
+
+def test_of_one_task_for_many_a_host_waits_for_one_end() -> None:
+    slow, twin = pieces(16), pieces(1)
+    assert slow.limit is not None
+    assert slow.limit.cycles is not None
+    assert slow.limit.resource == Resource.HOST
+    assert abs(slow.limit.cycles - twin.cycles) <= TOLERATED / 3 * (slow.cycles - twin.cycles)
 
 
 def test_an_untimed_run_has_no_limit() -> None:

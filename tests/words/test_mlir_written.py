@@ -22,7 +22,7 @@ from memtile.adf.planning import plan_of
 from memtile.adf.plio_ports import plio_ports_of
 from memtile.cli.main import app
 from memtile.errors import DesignError
-from memtile.importers.design import load_still, sequence_names
+from memtile.importers.design import ReadText, load_still, sequence_names
 from memtile.importers.design_file import design_function
 from memtile.mlir_writer.graphs import module_of_graph
 from support.adf.sketch import Sketch, buffer
@@ -220,7 +220,7 @@ def test_devices_of_a_text_keep_their_names_and_those_that_are_loaded(name: str,
     read = load_still(source)
     path.write_text(memtile.to_mlir(read), encoding="utf-8")
     made = load_still(path)
-    assert sequence_names(path) == sequence_names(source)
+    assert sequence_names(ReadText.of(path)) == sequence_names(ReadText.of(source))
     assert read.sequence is not None
     assert made.sequence is not None
     assert len(made.sequence.steps) == len(read.sequence.steps)

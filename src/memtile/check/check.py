@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from memtile.arch.timing import chosen_timing
 from memtile.check.bd_reuse import reuse_findings
 from memtile.check.check_result import CheckResult
 from memtile.check.checked_program import Subject, of_design, twin
 from memtile.check.descriptor_rules import descriptor_findings, row_findings
+from memtile.check.guarded_words import with_guarded
+from memtile.check.hangs import hangs
 from memtile.check.host_rules import await_findings, bench_findings, token_findings
+from memtile.check.known_memories import known_memories
 from memtile.check.left_words import part_findings
 from memtile.check.lock_rules import wait_findings
 from memtile.check.overflow import may_overflow, overflow_findings
-from memtile.check.play import hangs
 from memtile.check.ring_turns import ring_findings
 from memtile.check.sharing import sharing_findings
 from memtile.check.streams import idle_receivers, planned_of, stream_findings
+from memtile.check.unwritten_words import unwritten_findings
 from memtile.design.array import Array
 from memtile.design.memory_tile import MemoryTile
 from memtile.errors import MemtileError
@@ -31,7 +35,7 @@ from memtile.explain.oddities import INSTEAD_OF_WAITS, comes_of_chains, instead_
 from memtile.explain.orders.proof import Proof
 from memtile.explain.packet_places import place_findings
 from memtile.importers.kernels.lock_balance import imbalances
-from memtile.importers.kernels.released_objects import released_findings
+from memtile.importers.kernels.unheld_buffers import unheld_uses
 from memtile.importers.link_sizes import link_findings, with_links
 from memtile.sim.loop.engine import Engine
 
@@ -47,8 +51,8 @@ def argument_rule(subject: Subject) -> Iterator[Finding]:
 
 
 def release_rule(subject: Subject) -> Iterator[Finding]:
-    """Objects of FIFOs that cores use after they have released them."""
-    return (finding for made in subject.made for finding in released_findings(made))
+    """Objects of FIFOs and buffers that cores use when they do not hold them."""
+    return (finding for made in subject.made for finding in unheld_uses(made))
 
 
 def packet_rule(subject: Subject) -> Iterator[Finding]:
@@ -74,6 +78,9 @@ RULES: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
 )
 _HANGS = frozenset(("MT0103", "MT0106", "MT0108", "MT0109", "MT0110", "MT0111", "MT0112"))
 """Codes of rules that name a hang."""
+_NEVER_RELEASED = "MT0103"
+_REFUSED = ("MT0100", "MT0101", "MT0102")
+_FEW = (2, 3, 4)  # values of numbers that only a run has
 _CODES: Mapping[str, str] = {
     **dict.fromkeys(
         ("bd_count", "buffer_fit", "channels", "heap_size", "link_full", "lock_id", "mlir_bds"), "MT0101"
@@ -109,8 +116,31 @@ def check(name: str, make: Callable[[], Subject]) -> CheckResult:
     if hurried is not None and not any(each.severity is Severity.ERROR for each in found):
         found += overflow_findings(hurried)
     found += part_findings(subject, found)
+    memories = known_memories(subject)
+    found = with_guarded(subject.engine, memories, found)
+    found += unwritten_findings(memories, found)
+    found += _with_few_numbers(name, subject, {_key(each) for each in found})
     found += subject.conditions()
     return CheckResult(name, in_order(found), len(subject.log.tasks), tuple(subject.notes), proved)
+
+
+def _with_few_numbers(name: str, subject: Subject, known: Collection[tuple[str, ...]]) -> Iterator[Finding]:
+    """What is found of a host with each of a few values of its numbers: warnings, as others may differ."""
+    if subject.with_number is None:
+        return
+    results = [check(name, partial(subject.with_number, value)).findings for value in _FEW]
+    same = set.intersection(*({_key(each) for each in found} for found in results)) - set(known)
+    values = f"{', '.join(map(str, _FEW[:-1]))} and {_FEW[-1]}"
+    for each in results[0]:
+        if _key(each) in same and each.severity is not Severity.NOTE:
+            message = f"{each.message} This is so with {values} for each number of the host."
+            yield replace(each, message=message, severity=Severity.WARNING)
+
+
+def _key(finding: Finding) -> tuple[str, ...]:
+    """What findings have in common that say the same with other numbers; a refusal may be about these."""
+    first = finding.sides[0] if finding.sides and finding.code not in _REFUSED else None
+    return (finding.code, finding.message) if first is None else (finding.code, first.who, first.place)
 
 
 def _with_hangs(
@@ -130,7 +160,9 @@ def _with_hangs(
     ]
     named = any(each.code in _HANGS and each.severity is Severity.ERROR for each in findings)
     if named and not facts:
-        return list(findings), None
+        locks = any(each.code == _NEVER_RELEASED for each in findings)
+        hung = hangs(subject).hang.findings if locks else ()
+        return [_with_giver(each, hung) for each in findings], None
     hang, undecided, proved = hangs(subject)
     if facts:
         found = with_imbalances(
@@ -145,8 +177,12 @@ def _with_hangs(
     hung, findings = _by_connections(subject, findings, hang.findings)
     confirmed = {n: each for n, each in enumerate(findings) if any(_same(each, other) for other in hung)}
     beyond = [each for each in hung if not any(_same(each, other) for other in confirmed.values())]
+    softer = bool(hung) and not any(each.severity is Severity.ERROR for each in hung)
     raised = [
-        replace(each, severity=Severity.ERROR) if n in confirmed else each for n, each in enumerate(findings)
+        replace(_with_giver(each, hung), severity=each.severity if softer else Severity.ERROR)
+        if n in confirmed
+        else each
+        for n, each in enumerate(findings)
     ]
     if undecided and not any(each.severity is Severity.ERROR for each in (*raised, *beyond)):
         subject.notes.append(f"undecided whether every run finishes: {undecided}")
@@ -156,6 +192,14 @@ def _with_hangs(
     if proved is not None and near:
         proved = proved.doubted(*(f"finding {finding.code}" for finding in near))
     return [*raised, *beyond, *near], proved
+
+
+def _with_giver(finding: Finding, hung: Sequence[Finding]) -> Finding:
+    """A wait for a lock that nobody releases, as an abstract run says it if that names a core."""
+    others = (each for each in hung if finding.code == _NEVER_RELEASED and _same(each, finding))
+    told = (each for each in others if each.sides[0].who not in {side.who for side in finding.sides})
+    found = next((each for each in told if each.sides[0].who.startswith("core")), None)
+    return finding if found is None else replace(found, severity=finding.severity)
 
 
 def _by_connections(

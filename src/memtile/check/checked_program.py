@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -17,13 +17,19 @@ from memtile.design.bench import Bench
 from memtile.design.host import HostPoll, HostSequence, HostTask, HostWait
 from memtile.design.memory_tile import MemoryTile
 from memtile.design.tile import Tile
+from memtile.errors import MemtileError
 from memtile.explain.findings import Finding
 from memtile.explain.moves import Move
+from memtile.importers.design import NO_TAKER
+from memtile.importers.host_locks import set_instead
 from memtile.importers.host_writes import host_write_findings
 from memtile.importers.idle_tasks import never_started
 from memtile.importers.kernels.core_locks import released_by_cores
+from memtile.importers.late_parameters import late_parameters
 from memtile.importers.loaded import Loaded
 from memtile.importers.mlir.configure import Configured
+from memtile.importers.mlir.forms.operands import OperationForm
+from memtile.importers.mlir.sequence.program import is_scalar
 from memtile.runs.bd_places import note_bd_places
 from memtile.runs.firmware import LOAD, PATCH, UPDATE, pointer_of, update
 from memtile.runs.operations import ArrayShape, BlockWrite, Operation, Other, locate
@@ -55,6 +61,7 @@ class Subject:
         array: whether there are stream switches between the channels.
         hosted: the host is part of it; else somebody else may give locks their values.
         open_host: a host sequence depends on numbers that only a run has, and is not looked at.
+        with_number: the design where each of these numbers has one value; None = there are none.
         notes: what could not be looked at, a line each.
         lost: what functions of cores that do not run here write nowhere, with the names of the cores.
         findings: about calls of C++ functions, which were compiled to see what they take.
@@ -72,6 +79,7 @@ class Subject:
     array: bool = True
     hosted: bool = True
     open_host: bool = False
+    with_number: Callable[[int], Subject] | None = None
     notes: list[str] = field(default_factory=list)
     lost: Sequence[tuple[str, LostResult]] = ()
     findings: Sequence[Finding] = ()
@@ -115,12 +123,15 @@ def of_mlir(loaded: Loaded) -> Subject:
         if loaded.sequence
         else []
     )
+    if loaded.sequence is not None and not loaded.sequence.loads:
+        by_host += late_parameters(loaded.configured, loaded.sequence.steps)
+        by_host += [each.finding for each in set_instead(loaded.configured, loaded.sequence.steps)]
     log = TaskLog(engine)
     log.take()
     if loaded.sequence is not None:
         if loaded.sequence.is_open:
             notes.append(
-                "the host sequence depends on numbers that only a run has: its tasks are not checked"
+                "the host sequence depends on numbers that only a run has: its tasks are checked with a few"
             )
         notes += _replay(loaded.sequence.steps, loaded.array, log, updates=bool(loaded.parameters))
     devices = [loaded.configured, *(loaded.sequence.loads if loaded.sequence else ())]
@@ -136,6 +147,7 @@ def of_mlir(loaded: Loaded) -> Subject:
         devices,
         hosted=loaded.sequence is not None,
         open_host=loaded.sequence is not None and loaded.sequence.is_open,
+        with_number=partial(_with_number, loaded) if loaded.sequence and loaded.sequence.is_open else None,
         notes=notes,
         lost=[(f"core {place}", each) for place, each in loaded.lost],
         findings=(
@@ -148,6 +160,31 @@ def of_mlir(loaded: Loaded) -> Subject:
     )
 
 
+def _with_number(loaded: Loaded, value: int) -> Subject:
+    """A design whose host gives all its numbers one value; as it is where that does not decide its steps.
+
+    Raises:
+        MemtileError: it is refused with that value.
+    """
+    assert loaded.sequence is not None
+    assert loaded.source is not None
+    arguments = OperationForm(loaded.sequence.operation).regions[0].blocks[0].arguments
+    kinds = zip(arguments, loaded.sequence.arguments, strict=True)
+    given = {name[1:]: _fitting(value, kind.element) for (name, _), kind in kinds if is_scalar(kind)}
+    try:
+        other = loaded.loads(loaded.source, parameters=given)
+    except MemtileError as error:
+        if all(problem.reason != NO_TAKER for problem in error.problems):
+            raise
+        other = loaded
+    return replace(of_mlir(other), with_number=None)
+
+
+def _fitting(value: int, kind: str) -> int:
+    """A value, or 1 where the type has no others than 0 and 1."""
+    return min(value, 1) if kind == "i1" else value
+
+
 def twin(subject: Subject, make: Callable[[], Subject]) -> Subject:
     """Return the design once more, to be played in another way; nothing of it has been played yet.
 
@@ -155,8 +192,8 @@ def twin(subject: Subject, make: Callable[[], Subject]) -> Subject:
         subject: it.
         make: makes another one, which takes as long as the first did.
     """
-    if not subject.made:
-        return make()
+    if not subject.made or subject.engine.cores.running:
+        return make()  # a kernel that is attached has a generator, which is no state
     array, engine = subject.made[0].array, subject.engine
     other = Array(array.device.name, array.columns).engine
     put_back(other, take(engine))

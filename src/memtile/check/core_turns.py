@@ -1,14 +1,18 @@
-"""What a core of an MLIR design does to locks, turn by turn, as far as its text alone decides it.
+"""What a core of an MLIR design does to locks and cascades, turn by turn, as far as its text decides it.
 
-Only operations that lead to a lock are done; all others change memory, which an abstract run has not. Where
-such an operation hangs on a value of memory or of a function, the text does not decide, and the turns end.
+Only operations that lead to a lock or to the cascade are done; all others change memory, which an abstract
+run has not. Where such an operation hangs on a value of memory or of a function, the text does not decide,
+and the turns end.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from memtile.importers.kernels.body_operations import ENDLESS_TURNS
+from memtile.importers.kernels.core_locks import reached_by_core
+from memtile.importers.kernels.lock_steps import Branch, Loop, Node, steps_of
 from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.description import CoreDescription
 from memtile.importers.mlir.forms.locks import fifo_form, lock_form
@@ -19,6 +23,8 @@ from memtile.jit.tables import plain
 _CALLS = ("func.call", "call")
 _ENDS = ("aie.end", "scf.yield", "return", "func.return", "affine.yield")
 _SYNCS = frozenset(("aie.use_lock", "aie.objectfifo.acquire", "aie.objectfifo.release"))
+PUTS, GETS = ("aie.put_cascade", "aie.putCascade"), ("aie.get_cascade", "aie.getCascade")
+"""A core's operations on its cascade, today's name and the one before."""
 _MOST_TURNS = 100_000  # blocks of one core that are gone through
 _ARITHMETIC: Mapping[str, Callable[[int, int], int]] = {
     "arith.addi": lambda one, two: one + two,
@@ -44,12 +50,12 @@ _ORDERS: Mapping[str, Callable[[int, int], bool]] = {
 
 
 class Turn(NamedTuple):
-    """A lock that a core takes or gives.
+    """A lock that a core takes or gives, or a value that it puts on the cascade or gets there.
 
     Attributes:
-        lock: index among all locks of the model.
-        takes: units that it waits for and takes; 0 = it gives.
-        gives: units.
+        lock: index among all locks of the model; -1 = the cascade.
+        takes: units that it waits for and takes, values that it gets; 0 = it gives.
+        gives: units, values that it puts.
         place: where the text says it.
         exact: it waits for exactly that value, and leaves it (DEV-LOCK-3).
     """
@@ -68,20 +74,54 @@ class UndecidedError(Exception):
 Values = dict[str, int]
 
 
+def cascades_by_text(made: Configured) -> frozenset[str] | None:
+    """The tiles whose cores use the cascade, if the text has both ends of each flow.
+
+    Returns:
+        None where a function puts or gets the values of a flow: how many is not in the text.
+    """
+    device, ends = made.device, dict[str, set[str]]()
+    for core in device.cores:
+        acts = {each.name for each in reached_by_core(core.operation, device) if each is not None}
+        ends[device.aliases.get(core.tile, core.tile)] = acts.intersection((*PUTS, *GETS))
+    for flow in device.cascades:
+        puts, gets = (ends.get(device.aliases.get(end, end), set[str]()) for end in flow[:2])
+        if puts.isdisjoint(PUTS) or gets.isdisjoint(GETS):
+            return None
+    return frozenset(tile for tile, acts in ends.items() if acts)
+
+
+def _has_end(nodes: Sequence[Node]) -> bool:
+    for node in nodes:
+        if isinstance(node, Loop) and (node.turns is None or node.turns >= ENDLESS_TURNS):
+            return False
+        inner = node.ways if isinstance(node, Branch) else [node.steps] if isinstance(node, Loop) else []
+        if not all(_has_end(each) for each in inner):
+            return False
+    return True
+
+
 class CoreText:
     """A core of a design and its functions.
 
     Args:
         made: the design.
         core: of it.
+        cascades: whether its turns at the cascade are among them.
     """
 
-    def __init__(self, made: Configured, core: CoreDescription) -> None:
+    def __init__(self, made: Configured, core: CoreDescription, *, cascades: bool = False) -> None:
         self._made, self._core = made, core
+        self._acts = frozenset((*_SYNCS, *PUTS, *GETS)) if cascades else _SYNCS
         self._bases = plain(made.array.engine.spec.tiles).lock_base
         self._syncs: dict[Operation, bool] = {}
         self._held: dict[tuple[str, str], int] = {}
         self._left = _MOST_TURNS
+
+    @property
+    def has_end(self) -> bool:
+        """Whether all its loops turn a known number of times, so that it is to come to its end."""
+        return _has_end(steps_of(self._made.device, self._core))
 
     def turns(self) -> Iterator[Turn]:
         """What it does, in order.
@@ -105,7 +145,7 @@ class CoreText:
 
     def _block(self, block: OperationBlock, values: Values) -> Iterator[Turn]:
         for operation in block.operations:
-            if self._leads_to_a_lock(operation):
+            if self._leads_to_an_act(operation):
                 yield from self._operation(operation, values)
 
     def _following(
@@ -130,11 +170,11 @@ class CoreText:
                 values[name] = value
         return following
 
-    def _leads_to_a_lock(self, operation: Operation) -> bool:
+    def _leads_to_an_act(self, operation: Operation) -> bool:
         if operation not in self._syncs:
             self._syncs[operation] = False  # a function that calls itself
-            self._syncs[operation] = operation.name in _SYNCS or any(
-                self._leads_to_a_lock(inner)
+            self._syncs[operation] = operation.name in self._acts or any(
+                self._leads_to_an_act(inner)
                 for region in self._inside(operation)
                 for block in region.blocks
                 for inner in block.operations
@@ -160,6 +200,8 @@ class CoreText:
             yield from self._fifo(form, values, acquires=True)
         elif name == "aie.objectfifo.release":
             yield from self._fifo(form, values, acquires=False)
+        elif name in PUTS or name in GETS:
+            yield Turn(-1, int(name in GETS), int(name in PUTS), _where(form))
         elif name in _CALLS:
             yield from self._call(operation, form, values)
         elif name == "scf.for":
@@ -174,7 +216,7 @@ class CoreText:
 
     def _call(self, operation: Operation, form: OperationForm, values: Values) -> Iterator[Turn]:
         function = self._function(operation)
-        assert function is not None  # else nothing leads to a lock
+        assert function is not None  # else nothing leads to an act
         region = function.regions[0]
         inner: Values = {}
         for (name, _), given in zip(region.blocks[0].arguments, form.values, strict=False):
@@ -232,8 +274,7 @@ class CoreText:
         place = lock.place
         assert place is not None  # tiles of an array have one
         number = int(self._bases[self._made.array.tile(*place).index]) + lock.id
-        where = f"{form.operation.tokens.text.name}:{form.operation.line}"
-        yield Turn(number, abs(count) if acquires else 0, 0 if acquires else count, where)
+        yield Turn(number, abs(count) if acquires else 0, 0 if acquires else count, _where(form))
 
     def _value(self, text: str, operation: Operation, values: Values) -> int:
         """A whole number, or that of a value.
@@ -260,6 +301,10 @@ class CoreText:
             return None
         given = [self._known(each, made, values, depth - 1) for each in made.words if each[:1] == "%"]
         return _computed(made, given)
+
+
+def _where(form: OperationForm) -> str:
+    return f"{form.operation.tokens.text.name}:{form.operation.line}"
 
 
 def _computed(made: Operation, given: list[int | None]) -> int | None:

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 
 from memtile.arch.tiles import MEMORY
 from memtile.check.checked_program import Subject
-from memtile.check.play import Play, left_out
+from memtile.check.hangs import left_out
+from memtile.check.play import Play
 from memtile.check.streams import OpenStreams
 from memtile.check.task_list import HostStep, TaskLog
 from memtile.explain.findings import Finding, Severity, Side

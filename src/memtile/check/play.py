@@ -11,32 +11,25 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from functools import cached_property, partial
-from typing import NamedTuple
+from functools import cached_property
 
 import numpy as np
 
+from memtile.arch.core import CORE
 from memtile.arch.devices import FIRMWARE_PORT
 from memtile.arch.ports import PORTS
 from memtile.bd.codec import encode
 from memtile.bd.descriptor import NO_ITERATION
 from memtile.check.checked_program import Subject
-from memtile.check.core_turns import CoreText, Turn, UndecidedError
-from memtile.check.every_timing import proof
-from memtile.check.left_words import left_findings, part_moved
-from memtile.check.streams import OpenStreams, balance_of
+from memtile.check.core_turns import CoreText, Turn, UndecidedError, cascades_by_text
+from memtile.check.streams import OpenStreams
 from memtile.check.task_list import GivenTask, HostStep, StaticBd, kind_of
 from memtile.errors import MemtileError
-from memtile.explain.bd_chains import BdChains
-from memtile.explain.deadlock.context import CIRCLE_BEFORE_A_RUN, Abstraction, HostWaiting
-from memtile.explain.deadlock.find import Hang, Open, hang, id_of
+from memtile.explain.deadlock.context import HostWaiting
 from memtile.explain.deadlock.graph import PartyKind, Via
 from memtile.explain.deadlock.switch_waits import Party
-from memtile.explain.findings import Finding, Severity
 from memtile.explain.lock_waits import lock_name, owner
 from memtile.explain.names import called, core_name
-from memtile.explain.orders.proof import FINISHES, STUCK, Proof
 from memtile.importers.kernels.core_locks import released_by_core
 from memtile.jit.tables import plain
 from memtile.model.cores.core_step import over
@@ -142,7 +135,9 @@ def _times(task: GivenTask, at: int, executions: int) -> int:
 
 MOST_CYCLES = 1 << 19  # of an abstract run: a sixth of a second where nothing is skipped
 _MOST_GRANTS = 256  # to a party, which then is taken for one that nothing holds up
+BY_PACKETS = "control packets may write whatever they like"
 _SCRATCH = "words of an abstract run"
+_NO_VALUES = np.zeros(CORE.cascade_words, np.int32)
 _AT_STREAM = (Cause.STREAM_STARVED, Cause.STREAM_BLOCKED)
 
 
@@ -158,6 +153,7 @@ class Play:
         quiet: whether nothing can move any more; else the abstract run was too long.
         dropped: by channel the push that its full queue was the first to drop.
         reasons: why it may wait in some run although it goes on here, a line each.
+        most: cycles that it may take.
         let_go: what is not known of those that were let go on, a line each.
         orders: watches what it does that another order could change.
     """
@@ -168,16 +164,20 @@ class Play:
         self.dropped: dict[int, HostStep] = {}
         self.reasons: dict[str, None] = {}
         self.let_go: dict[str, None] = {}
-        self._left = MOST_CYCLES
+        self.most = self._left = MOST_CYCLES
         self._at: dict[int, int] = {}  # steps that each host has done
         self._pushed: dict[int, list[GivenTask]] = {}
         self._lowered: dict[tuple[int, ...], tuple[int, ...]] = {}  # BDs of external memory, by their words
         self._senders: dict[int, list[int]] = {}  # by channel the tasks that send a token, from 1 on
         self._open: set[int] = set()  # locks that somebody may give any number of units
+        self._by_packets: dict[int, int] = {}  # tiles, by locks that control packets alone release
+        self._left_of_packets = Counter[int]()  # by tile how many locks they may still write
         self._free: set[Party] = set()  # nothing is known to hold them up
         self._grants: dict[Party, int] = {}
         self._turns: dict[int, Turn] = {}
         self._released: dict[int, frozenset[int]] = {}
+        self._cascaded: set[int] = set()  # cores whose turns at the cascade are done
+        self._to_end: set[int] = set()  # cores that are to come to their end
         self._tasks: dict[int, list[GivenTask]] = {}
         for task in self._log.tasks:
             self._tasks.setdefault(task.ch, []).append(task)
@@ -199,13 +199,22 @@ class Play:
         for known in self.engine.cores.running:
             self.engine.cores.stop(int(self.engine.state.cores.tile[known]))
         for made in subject.made:
+            cascades = cascades_by_text(made)
+            if cascades is None:
+                self.reasons["what functions do to the cascade is not known"] = None
             for core in made.device.cores:
                 released, tile = released_by_core(made, core), made.tiles[core.tile].index
                 number = int(spec.core[tile])
                 if released is not None and number >= 0:
                     unknown.discard(tile)
                     self._released[number] = released
-                    self._attach(tile, number, CoreText(made, core))
+                    on_cascade = made.device.aliases.get(core.tile, core.tile) in (cascades or ())
+                    if on_cascade:
+                        self._cascaded.add(number)
+                    text = CoreText(made, core, cascades=on_cascade)
+                    self._attach(tile, number, text)
+                    if text.has_end:
+                        self._to_end.add(number)
         for tile in sorted(unknown):
             self._let_core_free(int(spec.core[tile]), self._reached(tile), "is not known")
 
@@ -231,6 +240,9 @@ class Play:
     def _actions(self, number: int, core: Core, turns: Iterator[Turn]) -> Iterator[Action]:
         for turn in turns:
             self._turns[number] = turn
+            if turn.lock < 0:
+                yield core.get_cascade() if turn.takes else core.put_cascade(_NO_VALUES)
+                continue
             tile, lock = owner(self.engine, turn.lock)
             if turn.exact:
                 yield core.acquire(lock, turn.takes, tile=tile)
@@ -247,6 +259,33 @@ class Play:
         if core >= 0:
             self._free.add(Party(PartyKind.CORE, core))
             self.reasons[f"what {core_name(self.engine, core)} does {why}"] = None
+        if core in self._cascaded:  # whoever waits for its values may have them
+            for other in self._cascaded:
+                self._free.add(Party(PartyKind.CORE, other))
+                self._open.update(self._released[other])
+
+    def let_packets_write(self) -> None:
+        """Take locks of cores that nothing else releases for such as control packets release.
+
+        Of those that descriptors wait for see ``lock_rules``.
+        """
+        self.reasons[BY_PACKETS] = None
+        bds = [bd for task in self._log.tasks for bd in task.bds]
+        given = {step.lock for bd in bds for step in (bd.acquire, bd.release) if step is not None}
+        given.update(
+            *self._released.values(), *(step.locks for own in self._log.steps.values() for step in own)
+        )
+        for lock in set(range(len(self._log.locks))) - given:
+            tile, _ = owner(self.engine, lock)
+            if tile in self._streams.packets:
+                self._by_packets[lock] = tile
+        self._left_of_packets = Counter(self._streams.packets)
+
+    def _may_be_written(self, lock: int) -> bool:
+        """Whether a control packet may still write a lock for the first time."""
+        return (
+            lock in self._by_packets.keys() - self._open and self._left_of_packets[self._by_packets[lock]] > 0
+        )
 
     # hosts -----------------------------------------------------------------------------------------------
 
@@ -286,6 +325,10 @@ class Play:
         """Cores that wait for a lock; they may be meant to do so for ever."""
         phase = self.engine.state.cores.phase
         return [core for core in sorted(self.engine.cores.running) if phase[core] == CorePhase.ACQUIRE]
+
+    def unfinished(self) -> list[int]:
+        """Cores that wait for a lock and are to come to their end."""
+        return [core for core in self.waiting_cores() if core in self._to_end]
 
     def place(self, party: Party) -> str:
         """Where the design says what a party waits for."""
@@ -410,6 +453,9 @@ class Play:
         helped = False
         for party, lock, wanted in list(self._at_locks()):
             if party not in self._free and self._may_take(party, lock, wanted) and self._grant(party):
+                if self._may_be_written(lock):
+                    self._left_of_packets[self._by_packets[lock]] -= 1
+                    self._open.add(lock)
                 (granted if party.kind is PartyKind.CHANNEL else over)(state, party.number)
                 name = lock_name(self.engine, lock)
                 self.let_go[f"it is not known whether {name} has what is waited for"] = None
@@ -459,7 +505,7 @@ class Play:
 
     def _may_take(self, party: Party, lock: int, wanted: int) -> bool:
         """Whether a lock could have in some run what a party waits for."""
-        if lock in self._open:
+        if lock in self._open or self._may_be_written(lock):
             return True
         if not self._allowed.is_contested(lock):
             return bool(self.engine.state.locks.value[lock] >= wanted)  # where it waits for exactly so much
@@ -475,86 +521,3 @@ class Play:
         if allowed:
             self.reasons["several channels or cores acquire one lock, and timing decides their order"] = None
         return allowed
-
-
-_FEW = 2  # reasons that are said
-_NO_HOST = "the host is not part of what is checked"
-_NOBODY = "nobody releases it"
-
-
-class Played(NamedTuple):
-    """What an abstract run shows.
-
-    Attributes:
-        hang: what waits at the end of every run, and its roots.
-        undecided: why that is undecided; empty if it is decided.
-        proved: whether every timing ends so; None = nothing was played.
-    """
-
-    hang: Hang
-    undecided: str
-    proved: Proof | None = None
-
-
-def hangs(subject: Subject) -> Played:
-    """Play a design to its end."""
-    streams = OpenStreams(subject)
-    reason = left_out(subject) or streams.reason
-    if reason or not (subject.log.tasks or (subject.kernels and not subject.hosted)):
-        return Played(Hang(), reason, Proof("", (reason,)) if reason else None)
-    play = Play(subject, streams)
-    play.go()
-    cores = [] if subject.hosted else play.waiting_cores()
-    found = Open(play.open_channels(), cores, hosts=play.hosts(), dropping=sorted(play.dropped))
-    abstraction = Abstraction(play.undecided(), play.place, partial(part_moved, subject))
-    chains = BdChains(play.engine)
-    balance = balance_of(subject)
-    hung = hang(
-        play.engine,
-        chains,
-        found,
-        {},
-        quiet=play.quiet,
-        timed=False,
-        abstraction=abstraction,
-        balance=balance,
-    )
-    if play.quiet and not hung.findings and not play.hosts() and not play.reasons:
-        hung = Hang(tuple(left_findings(subject)))
-    reasons = list(play.reasons)
-    if not play.quiet:
-        reasons.insert(0, f"the array is still active after {MOST_CYCLES:,} cycles")
-    decided = {node.id for node in hung.graph.nodes}
-    if not reasons and any(id_of(party) not in decided for party in found.parties()):
-        reasons.append("several packets share a route, and timing decides their order")
-    more = ", ..." if len(reasons) > _FEW else ""
-    undecided = f"{', '.join(reasons[:_FEW])}{more}"
-    if not subject.hosted:
-        return Played(_whatever_a_host_does(hung), _NO_HOST, Proof("", (_NO_HOST,)))
-    ends = STUCK if _is_error(hung.findings) else FINISHES
-    if not play.quiet or (ends == FINISHES and next(iter(found.parties()), None) is not None):
-        ends = ""
-    assert play.orders is not None
-    proved = proof(play.engine, subject, play.orders, ends, undecided)
-    return Played(hung, undecided, proved.doubted(*play.let_go))
-
-
-def _whatever_a_host_does(hung: Hang) -> Hang:
-    """Circles of waits in a text without host: warnings, as one could set a lock; none if it has to do so."""
-    if any(_NOBODY in each.message for each in hung.findings):
-        return Hang()
-    found = (each for each in hung.findings if each.code == CIRCLE_BEFORE_A_RUN)
-    return replace(hung, findings=tuple(replace(each, severity=Severity.WARNING) for each in found))
-
-
-def _is_error(findings: Sequence[Finding]) -> bool:
-    return any(finding.severity is Severity.ERROR for finding in findings)
-
-
-def left_out(subject: Subject) -> str:
-    """Why a design is not played; empty if it is."""
-    if not subject.hosted and not subject.made:
-        return _NO_HOST
-    if subject.log.loads:
-        return "the host changes cores, streams or the whole configuration while tasks run"
-    return "software resets channels" if subject.log.reset else ""

@@ -46,7 +46,7 @@ def sharing_findings(subject: Subject) -> Iterator[Finding]:
         for use in _uses(subject, task, bd):
             by_tile.setdefault(use.tile, []).append(use)
     for tile, uses in by_tile.items():
-        if tile in _reached_by_cores(subject):
+        if tile in reached_by_cores(subject):
             continue  # what orders them may be a kernel
         for one, two in _overlaps(uses):
             key = (tile, *sorted((one.task.ch, two.task.ch)))
@@ -95,7 +95,8 @@ def _uses(subject: Subject, task: GivenTask, bd: StaticBd) -> Iterator[BdUse]:
         yield BdUse(task, bd, there, at.local, at.local + last - walk.base + 1, writes)
 
 
-def _reached_by_cores(subject: Subject) -> set[int]:
+def reached_by_cores(subject: Subject) -> set[int]:
+    """Tiles whose memory a core may use, by model index."""
     reach = plain(subject.engine.spec.tiles).core_reach
     return {seen for tile in subject.kernels for seen in reach[tile].tolist() if seen >= 0}
 

@@ -5,6 +5,7 @@ The lengths of descriptors do not decide streams of cores, and of headers among 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 
@@ -13,6 +14,7 @@ import numpy as np
 from memtile.arch.tiles import S2MM, TILE_KINDS
 from memtile.check.checked_program import Subject
 from memtile.check.task_list import GivenTask, StaticBd, each_bd
+from memtile.explain.coded_ends import CodedPart, coded_findings
 from memtile.explain.deadlock.balance_findings import sure_lengths
 from memtile.explain.deadlock.graph import PartyKind
 from memtile.explain.deadlock.packet_ids import PacketIds
@@ -30,6 +32,8 @@ from memtile.model.dma.channel_registers import COMPRESSION_LSB, FOT_MASK, OUT_O
 from memtile.model.streams.switch_config import OFF, PACKET
 from memtile.sim.loop.engine import Engine
 
+_WORDS_OF_WRITE = 2  # of a control packet that writes one lock: its header, and the value
+_MANY = 1 << 20
 _CONNECT = "Connect it, or do not start the task."
 
 
@@ -44,6 +48,7 @@ def stream_findings(subject: Subject) -> Iterator[Finding]:
     yield from (_of_pair(subject, each) for each in pairs)
     paired = {ch for each in pairs for ch in (each.first, each.second)}
     yield from _loose(subject, [ch for ch in channels if ch not in paired])
+    yield from coded_findings(subject.engine, _parts(subject))
     off = sure_lengths(balance_of(subject))
     named = {each.sides[0].who for each in off}
     yield from (each for each in _lengths(subject, ends) if named.isdisjoint(side.who for side in each.sides))
@@ -52,14 +57,24 @@ def stream_findings(subject: Subject) -> Iterator[Finding]:
     yield from off
 
 
+def _parts(subject: Subject) -> Iterator[CodedPart]:
+    """What descriptors move of memory, and whether it goes through the coder."""
+    for task, bd in each_bd(subject.log.tasks):
+        yield CodedPart(task.ch, bd.descriptor.length, bd.descriptor.compression, _said(subject, task, bd))
+
+
 def balance_of(subject: Subject) -> WordBalance:
     """The lengths of all descriptors of a design, held against each other."""
-    areas = [
+    return WordBalance(planned_of(subject), areas_of(subject))
+
+
+def areas_of(subject: Subject) -> list[NamedArea]:
+    """The buffers of a design."""
+    return [
         NamedArea(buffer.name, tile.index, buffer.offset, buffer.nbytes)
         for tile in subject.tiles
         for buffer in tile.buffers
     ]
-    return WordBalance(planned_of(subject), areas)
 
 
 def planned_of(subject: Subject) -> PlannedWords:
@@ -311,6 +326,8 @@ class OpenStreams:
 
     Attributes:
         reason: why nothing is known of all that happens; empty = it is not so.
+        packets: by tile how many locks control packets may write at most; they may also start channels that
+            have no task here.
         fed: S2MM channels that others send to than channels: cores, trace units; or nobody knows how much.
         senders: by S2MM channel the MM2S channels whose words may come to it.
     """
@@ -318,6 +335,9 @@ class OpenStreams:
     def __init__(self, subject: Subject) -> None:
         self._subject, self._engine = subject, subject.engine
         self.reason = ""
+        self.packets = Counter[int]()
+        self._controlled: dict[tuple[int, int], list[int]] = {}  # tiles, by channel and packet id
+        self._tasks = {task.ch for task in subject.log.tasks}
         self.fed: set[int] = set()
         self.senders: dict[int, set[int]] = {}
         self._known: dict[tuple[int, int], frozenset[int]] = {}
@@ -326,7 +346,9 @@ class OpenStreams:
         self._look_at_ports()
         for task, bd in each_bd(subject.log.tasks):
             if not self._receives(task.ch):
-                self._look_at_sender(task.ch, bd)
+                self._look_at_sender(task, bd)
+        if self.packets:
+            self.fed |= {ch for ch, senders in self.senders.items() if not senders <= self._tasks}
 
     def is_unknown(self, ch: int, bd: StaticBd) -> bool:
         """Whether a BD may move its words although nothing in the array gives them, or takes them."""
@@ -338,6 +360,8 @@ class OpenStreams:
         receivers = self.receivers(ch, bd)
         if not receivers:
             return elsewhere or ch in self._subject.fed
+        if self.packets and not receivers <= self._tasks:
+            return True
         return not self._odd.isdisjoint(receivers)
 
     def is_shared(self, ch: int, bd: StaticBd) -> bool:
@@ -371,10 +395,14 @@ class OpenStreams:
                 else:
                     self.fed.add(receiver)
 
-    def _look_at_sender(self, ch: int, bd: StaticBd) -> None:
-        receivers = self.receivers(ch, bd)
-        if ch in self._odd:
+    def _look_at_sender(self, task: GivenTask, bd: StaticBd) -> None:
+        receivers = self.receivers(task.ch, bd)
+        if task.ch in self._odd:
             self.fed |= receivers
+        packet = -1 if bd.descriptor.packet is None else bd.descriptor.packet.id
+        for tile in self._controlled.get((task.ch, packet), ()):
+            runs = _MANY if task.endless else task.runs
+            self.packets[tile] += runs * (bd.descriptor.length // _WORDS_OF_WRITE)
 
     def _receivers(self, ch: int, packet: int) -> frozenset[int]:
         port = int(self._engine.channels.switch_port[ch])
@@ -385,8 +413,9 @@ class OpenStreams:
             ways = reached([port], partial(packet_ways, self._engine, packet))
         elif any(self._switch.mode[at] == PACKET for at in ways):
             self.reason = "headers of packets are among the data"
-        if (self._switch.control[ways] >= 0).any():
-            self.reason = "control packets may write whatever they like"
+        self._controlled[ch, packet] = [
+            int(self._switch.tile[at]) for at in ways if self._switch.control[at] >= 0
+        ]
         found = frozenset(self._ends(ways))
         if not self._ends_elsewhere(ways, packet):
             return found

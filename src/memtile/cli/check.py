@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from memtile.check.check_result import CheckResult
     from memtile.check.checked_program import Subject
     from memtile.cli.runnable import Maker, Runnable
+    from memtile.importers.design import ReadText
     from memtile.importers.kernels.cpp_functions import Given
 
 EXAMPLES = """\b
@@ -202,10 +203,12 @@ def _mlir(name: str, device: str, settings: Sequence[str], kernels: KernelSource
     from memtile.cli.kernels_file import load_functions
     from memtile.cli.mlir_file import parameters_of
     from memtile.errors import MemtileError
-    from memtile.importers.design import sequence_names
+    from memtile.importers.design import ReadText, sequence_names
 
+    given: ReadText | str = name
     try:
-        found = sequence_names(name)
+        given = ReadText.of(name)
+        found = sequence_names(given)
     except MemtileError:
         found = [("", [])]  # the check itself says why
     parameters, compiles = parameters_of(settings), bool(kernels.sources)
@@ -220,11 +223,11 @@ def _mlir(name: str, device: str, settings: Sequence[str], kernels: KernelSource
             chosen_kernel = f"{which[0] or ''}:{which[1] or ''}"
             run = ProgramOptions(device=device or None, kernels=kernels, kernel=chosen_kernel)
             make = partial(_made, name, run, settings)
-            yield title, partial(_still, name, which, device, parameters, functions, compiles, make)
+            yield title, partial(_still, given, which, device, parameters, functions, compiles, make)
 
 
 def _still(
-    file: str,
+    file: str | ReadText,
     which: tuple[str | None, str | None],
     device: str,
     parameters: Mapping[str, float],

@@ -94,6 +94,10 @@ CODES: Mapping[str, FindingCode] = MappingProxyType(
         "MT0133": FindingCode("a channel that a host resets while it has work", Severity.WARNING),
         "MT0134": FindingCode("two packets for one descriptor, and none for another one", Severity.ERROR),
         "MT0135": FindingCode("a loop whose turns do not fit its object FIFOs", Severity.WARNING),
+        "MT0136": FindingCode("words that a descriptor reads and nothing ever writes", Severity.WARNING),
+        "MT0137": FindingCode(
+            "a descriptor that moves another buffer than its lock guards", Severity.WARNING
+        ),
         "MT0201": FindingCode("a write and a read without an order", Severity.ERROR, follows=("MT0205",)),
         "MT0202": FindingCode("two writes without an order", Severity.ERROR),
         "MT0203": FindingCode("words that are read before anybody wrote them", Severity.WARNING),
@@ -159,6 +163,8 @@ CODES: Mapping[str, FindingCode] = MappingProxyType(
         ),
         "MT0330": FindingCode("a number of the host that decides whether a run ends", Severity.NOTE),
         "MT0336": FindingCode("two results of a host whose lengths are exchanged", Severity.ERROR),
+        "MT0337": FindingCode("transfers that do not fit the object FIFOs of cores", Severity.WARNING),
+        "MT0338": FindingCode("a lock that a host sets instead of another one", Severity.WARNING),
         "MT0401": FindingCode("words come out in another order", Severity.ERROR),
         "MT0402": FindingCode("words come out shifted", Severity.ERROR),
         "MT0403": FindingCode("words that were never written come out", Severity.ERROR),
@@ -172,7 +178,11 @@ CODES: Mapping[str, FindingCode] = MappingProxyType(
         "MT0409": FindingCode("an output that a C++ kernel takes as const", Severity.WARNING),
         "MT0410": FindingCode("an output has what another one should have", Severity.ERROR),
         "MT0411": FindingCode("numbers that a core wraps, rounds or narrows", Severity.ERROR),
+        "MT0412": FindingCode("a core and a ring that use their buffers in different orders", Severity.ERROR),
         "MT0413": FindingCode("sums that go on from block to block", Severity.ERROR),
+        "MT0415": FindingCode(
+            "words that one end of a stream compresses, and the other does not", Severity.ERROR
+        ),
         "MT0501": FindingCode("bank conflicts cost time", Severity.NOTE),
         "MT0502": FindingCode("short descriptors cost time", Severity.NOTE),
         "MT0503": FindingCode("short tasks cost time", Severity.NOTE),

@@ -19,8 +19,8 @@ from memtile.sim.loop.engine import Engine
 IMBALANCES = "__imbalances__"
 """Attribute of a kernel whose text is known: its :class:`Imbalance` facts."""
 
-UNFIT, OTHER_TURNS, FOREIGN_PAIR = "MT0122", "MT0128", "MT0131"
-_OF_PAIRS = (UNFIT, FOREIGN_PAIR)
+UNFIT, OTHER_TURNS, FOREIGN_PAIR, OTHER_ORDER = "MT0122", "MT0128", "MT0131", "MT0412"
+_OF_PAIRS = (UNFIT, FOREIGN_PAIR, OTHER_ORDER)
 OF_TEXTS = frozenset(("MT0118", "MT0119", *_OF_PAIRS))
 """Codes of what is wrong with what a text acquires and releases, whatever waits in a run."""
 _AT_REST = ("MT0304", "MT0108")
@@ -112,6 +112,29 @@ def without_races(races: Iterable[Finding], findings: Sequence[Finding]) -> Iter
     """Races, without those between the users of a pair of locks one of which a text uses otherwise."""
     users = set[str]().union(*(_parties(each) for each in findings if each.code in _OF_PAIRS))
     return (each for each in races if each.code not in _RACES or _parties(each).isdisjoint(users))
+
+
+def instead_of_races(findings: Sequence[Finding], facts: Iterable[Finding]) -> tuple[Finding, ...]:
+    """The findings of a run, with what a core does while it does not hold a buffer for its races.
+
+    Args:
+        findings: of the run.
+        facts: uses of objects of FIFOs, which begin with ``@``, and of buffers that the core has given away.
+    """
+    first = list[Finding]()
+    for fact in facts:
+        own = {each.who for each in fact.sides}
+        name = fact.sides[0].does.rpartition(" ")[2].strip("'")
+        said = f"'{name[1:]}_" if name[:1] == "@" else f"'{name}'"
+        races = [
+            each
+            for each in findings
+            if each.code in _RACES and not own.isdisjoint(_parties(each)) and said in each.message
+        ]
+        if races:
+            first.append(fact)
+            findings = [each for each in findings if each not in races]
+    return (*first, *findings)
 
 
 def _waits_with(findings: Sequence[Finding], who: set[str], graph: WaitGraph) -> bool:

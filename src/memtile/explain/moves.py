@@ -1,10 +1,11 @@
 """What descriptors and host transfers touch of their memory, as a text says it, and which of them is off.
 
-Three rules, on the text alone. What begins in a buffer or an array and ends beyond it is seldom meant, nor is
+Four rules, on the text alone. What begins in a buffer or an array and ends beyond it is seldom meant, nor is
 what has as many elements as an array and lies behind it. Where descriptors share a memory so that each
 element is touched once, but for one of them, and one other offset or stride of that one would make it true of
-all, that offset or stride is off. A stride that is almost one of whole rows of an array, and of no part of
-them, misses the rows.
+all, that offset or stride is off. One of two transfers that write the same elements of an array is off if all
+together would write each element once with another offset of it. A stride that is almost one of whole rows of
+an array, and of no part of them, misses the rows.
 """
 
 from __future__ import annotations
@@ -126,8 +127,11 @@ def move_findings(moves: Sequence[Move]) -> Iterator[Finding]:
     both = {key for key, writes in found if (key, not writes) in found}
     for group in found.values():
         outside = _outside(group) if group[0].key not in both else None
+        again = _again(group)
         if outside is not None:
             yield _shared(*outside, group[:1])
+        elif again is not None:
+            yield _shared(*again, group)
         else:
             yield from _of_memory(group)
 
@@ -140,6 +144,31 @@ def _outside(group: Sequence[Move]) -> tuple[Move, Change] | None:
     if not move.loose or move.reach > _FARTHEST or move.touched.min() < move.elements:
         return None
     return move, Change("offset", move.offset, move.offset - int(move.touched.min()))
+
+
+def _again(group: Sequence[Move]) -> tuple[Move, Change] | None:
+    """One of two moves that write the same elements of a host array, if another place is left for it."""
+    moves = [move for move in group if move.count]
+    same = [move for move in moves if sum(move.same == each.same for each in moves) > 1]
+    if len(same) != _OTHERS or not same[0].writes or not same[0].loose or len(moves) > _MOST_MOVES:
+        return None
+    known = same[0].elements
+    if (
+        sum(move.count for move in moves) != known
+        or known > _MOST
+        or any(move.reach > known for move in moves)
+    ):
+        return None
+    counts = np.zeros(known, np.int64)
+    for move in moves:
+        if move is not same[0]:
+            np.add.at(counts, move.touched, 1)
+    left, own = np.flatnonzero(counts == 0), np.sort(same[0].touched)
+    if len(left) != len(own) or not np.array_equal(own + (left[0] - own[0]), left):
+        return None
+    by = int(left[0] - own[0])
+    odd = same[by > 0]  # the later one of two in ascending order
+    return odd, Change("offset", odd.offset, odd.offset + by)
 
 
 def _of_memory(group: Sequence[Move]) -> Iterator[Finding]:

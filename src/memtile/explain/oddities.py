@@ -83,10 +83,11 @@ class Oddities:
         return tuple(each for each in findings if each.message not in known)
 
 
-ITSELF, LEFT_OUT, UNSTARTED, UNEVEN = "MT0124", "MT0126", "MT0127", "MT0135"
-_SURE = (BREAKS_SHARING, BESIDE_ROWS, ITSELF, LEFT_OUT, UNSTARTED, UNEVEN)
+ITSELF, LEFT_OUT, UNSTARTED, UNEVEN, OTHER_LENGTH = "MT0124", "MT0126", "MT0127", "MT0135", "MT0337"
+_SURE = (BREAKS_SHARING, BESIDE_ROWS, ITSELF, LEFT_OUT, UNSTARTED, UNEVEN, OTHER_LENGTH)
 _OF_WALKS = (BREAKS_SHARING, BESIDE_ROWS, BEYOND)
-INSTEAD_OF_WAITS = (ITSELF, UNSTARTED, UNEVEN)
+OTHER_LOCK = "MT0338"
+INSTEAD_OF_WAITS = (ITSELF, UNSTARTED, UNEVEN, OTHER_LENGTH, OTHER_LOCK)
 """What has made others wait, if any do."""
 _OF_CHAINS = WAITS | {UNFIT, "MT0115", "MT0315"}
 """What a chain that never comes to its other BDs brings about: its buffers and locks are other ones."""

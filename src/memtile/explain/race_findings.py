@@ -250,7 +250,8 @@ def _texts(code: str, one: Race, spot: _Spot, sides: Sides, *, writer_waits: boo
     reads, writes = sides.text(reader), sides.text(writer)
     if writer_waits:
         says = f"{writes} writes {spot.text} and does not wait until {reads} has read {what}"
-        return f"{says}.", sides.other_turns(reader, writer) or sides.room_fix(reader, writer)
+        beside = sides.other_turns(reader, writer) or sides.beside_fifo(reader, writer, spot.text)
+        return f"{says}.", beside or sides.room_fix(reader, writer)
     says = f"{reads} reads {spot.text} and does not wait until {writes} has written {what}"
     fix = sides.other_turns(reader, writer) or sides.data_fix(reader, writer)
     return f"{sides.began_text(reader, writer)}{says}.", fix

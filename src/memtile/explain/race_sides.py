@@ -191,15 +191,7 @@ class Sides:
             begin = buffers * sum(self._givers(number).values())
             return f"Let {writes} acquire {units}" + (f", and begin it with {begin}." if buffers else ".")
         if self._is_core(writer):
-            idle = max(0, (buffers or 1) - began)  # units that a first write need not wait for
-            if self._left_over(number) <= idle and self._is_core(reader):
-                after = f"Let {self.text(reader)} release {lock} only after its last read"
-                return f"{after}, and let {writes} acquire it before each write."
-            if self._left_over(number) <= 0:
-                data = self._locks_text(self._given(writer) & self._taken(reader), "write")
-                turn = f"acquire {lock} before each write{data}"
-                return f"Let {writes} {turn}, and write the buffer that is free then."
-            return f"Let {writes} acquire {lock} before each write, once for each buffer."
+            return self._core_waits(number, reader, writer)
         if self._is_core(reader):
             if (more := self._left_over(number)) > 0:
                 says = f"at the end the lock has {more} more than at the start"
@@ -208,6 +200,37 @@ class Sides:
                 )
             return f"Let {self.text(reader)} release {lock} only after its last read, once for each buffer."
         return self._same_order(lock)
+
+    def _core_waits(self, number: int, reader: RaceAccess, writer: RaceAccess) -> str:
+        """A repair of a core that writes before the lock by which its reader gives it room is its own."""
+        lock, began, buffers = self._lock(number), int(self._began[number]), self._buffers(number)
+        writes = self.text(writer)
+        idle = max(0, (buffers or 1) - began)  # units that a first write need not wait for
+        if self._left_over(number) <= idle and self._is_core(reader):
+            after = f"Let {self.text(reader)} release {lock} only after its last read"
+            turns = f"{after}, and let {writes} acquire it before each write."
+            if began > 1 and not buffers:  # how many buffers cores share by it, nothing says
+                one = f"If {lock} counts one buffer alone, begin it with 1 instead of {began}; else"
+                return f"{one} {turns[0].lower()}{turns[1:]}"
+            return turns
+        if self._left_over(number) <= 0:
+            data = self._locks_text(self._given(writer) & self._taken(reader), "write")
+            turn = f"acquire {lock} before each write{data}"
+            return f"Let {writes} {turn}, and write the buffer that is free then."
+        return f"Let {writes} acquire {lock} before each write, once for each buffer."
+
+    def beside_fifo(self, reader: RaceAccess, writer: RaceAccess, words: str) -> str:
+        """A repair of words of two cores that only the objects of a FIFO order, which they are no part of."""
+        common = self.room_locks(reader, writer)
+        fifos = {
+            lock: self._engine.fifo_locks[lock].fifo for lock in common if lock in self._engine.fifo_locks
+        }
+        both = self._is_core(reader) and self._is_core(writer)
+        if not both or not fifos or len(fifos) < len(common) or any(f"'{n}" in words for n in fifos.values()):
+            return ""
+        lock, name = min(fifos.items())
+        ahead = f"@{name} lets {self.text(writer)} be {int(self._began[lock])} objects ahead"
+        return f"Pass them through an object FIFO, or guard them by locks of their own: {ahead}."
 
     def other_turns(self, reader: RaceAccess, writer: RaceAccess) -> str:
         """A repair of two channels whose iterations begin again after other numbers of runs; else empty."""
@@ -297,6 +320,10 @@ class Sides:
     def order_fix(self, first: RaceAccess, then: RaceAccess, does: str) -> str:
         """A repair that orders one access before the other."""
         if first.agent == HOST:
+            if self._is_core(then):
+                lock = "a lock that the host gives afterwards (aiex.set_lock, WorkerRuntimeBarrier.set)"
+                starts = "have the host do this before it starts the transfers that the core waits for"
+                return f"Let {self.text(then)} acquire {lock} before the {does}, or {starts}."
             return f"Have the host do this before it starts {self.text(then)}."
         if then.agent == HOST:
             return f"Have the host wait for {self.text(first)} before it {_DOES[does]}."

@@ -1,9 +1,9 @@
 """The walk that a channel should have, by what it moved and what it should have moved: one change of it.
 
 Of each execution the memory is known at which it reads or writes, and its words, as both should be. Changes
-are an exchange of two dimensions or of one with the iteration, zeros otherwise before and behind one, another
-stride, offset, or step or number of steps of the iteration, and rows where a descriptor of a host has none. A
-change counts if with it every word of every execution fits.
+are an exchange of two dimensions or of one with the iteration, the sizes or strides of two exchanged, zeros
+otherwise before and behind one, another stride, offset, or step or number of steps of the iteration, and rows
+where a descriptor of a host has none. A change counts if with it every word of every execution fits.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from memtile.bd.windows import DmaAddress
 Words = npt.NDArray[np.int64]
 UNKNOWN = -1
 """Instead of a word."""
+UNSEEN = -2
+"""Instead of a word of which nobody knows what a core would make of it: any word may be meant."""
 _FEW = 32  # places that are tried for one word
 
 
@@ -68,21 +70,33 @@ class _Candidate(NamedTuple):
     make: Callable[[Descriptor], Descriptor]
 
 
-def change_of(bds: Mapping[int, Descriptor], parts: Sequence[Part], *, writes: bool) -> Change | None:
+def change_of(
+    bds: Mapping[int, Descriptor], parts: Sequence[Part], *, writes: bool, in_a_row: bool = True
+) -> Change | None:
     """The change with which all executions of a channel are right; None if they are, or none is known.
 
     Args:
         bds: its descriptors, by their numbers.
         parts: its executions.
         writes: whether it is an S2MM channel.
+        in_a_row: dimensions in a tile may be changed so that they do nothing.
     """
-    if not parts or _fits(bds, parts, writes=writes):
+    if not parts or fits(bds, parts, writes=writes):
         return None
     for each in _candidates(bds[parts[0].number], parts, writes=writes):
         new = {number: each.make(bd) for number, bd in bds.items()}
-        if _fits(new, parts, writes=writes):
+        if not in_a_row and _does_nothing(new[parts[0].number], writes=writes):
+            continue
+        if fits(new, parts, writes=writes):
             return Change(each.does, each.fix, list(bds.values()), list(new.values()))
     return _exchanged_iteration(bds, parts, writes=writes) if len(bds) == 1 else None
+
+
+def _does_nothing(bd: Descriptor, *, writes: bool) -> bool:
+    """Whether a descriptor of a tile has dimensions by which it moves words in a row: nobody writes them."""
+    if not bd.dims or bd.kind.axi_masters:
+        return False
+    return bool((np.diff(walked(bd, 0, writes=writes)) == 1).all())
 
 
 def _exchanged_iteration(
@@ -107,9 +121,9 @@ def _exchanged_iteration(
             Part(number, parts[0].memory, parts[0].first, words[length * n :][:length], n)
             for n in range(size)
         ]
-        if _fits({number: new}, again, writes=writes):
-            does = f"{'writes' if writes else 'reads'} with {_dims(bd)}"
-            return Change(does, f"Exchange its dimensions: {_dims(new)}.", [bd], [new])
+        if fits({number: new}, again, writes=writes):
+            does = f"{'writes' if writes else 'reads'} with {dims_text(bd)}"
+            return Change(does, f"Exchange its dimensions: {dims_text(new)}.", [bd], [new])
     return None
 
 
@@ -127,7 +141,8 @@ def words_at(memory: Words, places: Words) -> Words:
     return np.where(inside, found, np.where(places == PAD, 0, UNKNOWN))
 
 
-def _fits(bds: Mapping[int, Descriptor], parts: Sequence[Part], *, writes: bool) -> bool:
+def fits(bds: Mapping[int, Descriptor], parts: Sequence[Part], *, writes: bool) -> bool:
+    """Whether descriptors move the words of all parts, as far as these are known."""
     for part in parts:
         at = walked(bds[part.number], part.execution, writes=writes)
         known = part.words != UNKNOWN
@@ -136,7 +151,10 @@ def _fits(bds: Mapping[int, Descriptor], parts: Sequence[Part], *, writes: bool)
         found = words_at(part.memory, np.where(at == PAD, PAD, at - part.first))
         data = at[at != PAD] - part.first
         is_inside = bool(len(data)) and data.min() >= 0 and data.max() < len(part.memory)
-        if not is_inside or (found[known] != part.words[known]).any():
+        seen = known & (found != UNSEEN)
+        if not is_inside or 2 * np.count_nonzero(seen) < np.count_nonzero(known):
+            return False
+        if (found[seen] != part.words[seen]).any():
             return False
     return True
 
@@ -151,7 +169,7 @@ def _candidates(bd: Descriptor, parts: Sequence[Part], *, writes: bool) -> Itera
     yield from _iterations(bd, verb, at, parts)
     yield from _wraps(bd, verb, parts)
     data = np.flatnonzero((at != PAD) & (parts[0].words != UNKNOWN))
-    for place in _places(parts[0].memory, parts[0].words[data[0]]) if len(data) else ():
+    for place in places_of(parts[0].memory, parts[0].words[data[0]]) if len(data) else ():
         by = int(place + parts[0].first - at[data[0]])
         if by:
             does = f"{verb} {_count(abs(by))} {'too far on' if by < 0 else 'too early'}"
@@ -166,7 +184,22 @@ def _exchanges(bd: Descriptor, verb: str) -> Iterator[_Candidate]:
         for other in range(one):
             make = partial(_exchanged, one, other)
             if (made := make(bd)) != bd:
-                yield _Candidate(f"{verb} with {_dims(bd)}", f"Exchange its dimensions: {_dims(made)}.", make)
+                yield _Candidate(
+                    f"{verb} with {dims_text(bd)}", f"Exchange its dimensions: {dims_text(made)}.", make
+                )
+    yield from _other_shapes(bd, verb)
+
+
+def _other_shapes(bd: Descriptor, verb: str) -> Iterator[_Candidate]:
+    """The sizes of two dimensions in each other's place, with the steps that follow from them or without."""
+    bd = _with_outer(bd)
+    for one in range(len(bd.dims)):
+        for other in range(one):
+            for reshape in (_turned_shape, _sizes_exchanged, _steps_exchanged):
+                made = reshape(one, other, bd)
+                if made != bd:
+                    make = partial(_reshaped, reshape, one, other)
+                    yield _Candidate(f"{verb} with {dims_text(bd)}", f"Give it {dims_text(made)}.", make)
 
 
 def _paddings(bd: Descriptor, verb: str) -> Iterator[_Candidate]:
@@ -182,12 +215,13 @@ def _paddings(bd: Descriptor, verb: str) -> Iterator[_Candidate]:
 
 
 def _rows(bd: Descriptor, verb: str, at: Words, part: Part) -> Iterator[_Candidate]:
-    """Rows with gaps, where a host has none: the first word that is wrong begins the second row."""
+    """Rows with gaps, where a host has none: the second begins at a word that is wrong, or by luck right."""
     if bd.dims or bd.pad or not bd.kind.axi_masters:
         return
     differs = np.flatnonzero(words_at(part.memory, at - part.first) != part.words)
-    size = int(differs[0]) if len(differs) else 0
-    for place in _places(part.memory, part.words[size]) if size and len(at) % size == 0 else ():
+    last = int(differs[0]) if len(differs) else 0
+    sizes = [size for size in range(last, last // 2, -1) if len(at) % size == 0]
+    for size, place in [(each, at) for each in sizes for at in places_of(part.memory, part.words[each])]:
         step = int(place + part.first - at[0])
         if step > size:
             does = (
@@ -203,7 +237,7 @@ def _strides(bd: Descriptor, verb: str, at: Words, part: Part) -> Iterator[_Cand
         inner = int(np.prod([each.wrap or 1 for each in bd.dims[:d]], dtype=np.int64))
         if inner >= len(part.words) or any(bd.pad):
             return
-        for place in _places(part.memory, part.words[inner]):
+        for place in places_of(part.memory, part.words[inner]):
             step = int(place + part.first - at[0])
             if step > 0 and step != dim.step:
                 does = f"{verb} with a stride of {_count(dim.step)} where it needs {step}"
@@ -215,7 +249,7 @@ def _strides(bd: Descriptor, verb: str, at: Words, part: Part) -> Iterator[_Cand
 def _iterations(bd: Descriptor, verb: str, at: Words, parts: Sequence[Part]) -> Iterator[_Candidate]:
     if bd.iteration.wrap < len(parts[:2]) or len(parts) == 1:
         return
-    for place in _places(parts[1].memory, parts[1].words[0]):
+    for place in places_of(parts[1].memory, parts[1].words[0]):
         step, old = int(place + parts[1].first - at[0]), bd.iteration.step
         does = f"{verb} {_count(old)} further in each iteration where it needs {step}"
         fix = f"Give its iteration the step {step} instead of {old} (words)."
@@ -263,6 +297,44 @@ def _exchanged(one: int, other: int, bd: Descriptor) -> Descriptor:
     return replace(bd, dims=tuple(dims))
 
 
+def _reshaped(
+    reshape: Callable[[int, int, Descriptor], Descriptor], one: int, other: int, bd: Descriptor
+) -> Descriptor:
+    """A descriptor of the same channel; one that has not these dimensions stays."""
+    whole = _with_outer(bd)
+    return reshape(one, other, whole) if max(one, other) < len(whole.dims) else bd
+
+
+def _with_outer(bd: Descriptor) -> Descriptor:
+    """A descriptor with its outermost dimension, which registers leave out where its step is a word."""
+    inner = int(np.prod([dim.wrap for dim in bd.dims], dtype=np.int64))
+    if not inner or inner >= bd.length or len(bd.dims) >= bd.kind.dimensions or any(bd.pad):
+        return bd
+    return replace(bd, dims=(*bd.dims, Dim(1, bd.length // inner)))
+
+
+def _sizes_exchanged(one: int, other: int, bd: Descriptor) -> Descriptor:
+    """A descriptor with the sizes of two dimensions in each other's place; as it is where zeros are sent."""
+    sizes = _sizes(bd)
+    if any(bd.pad) or sizes[one] == sizes[other]:
+        return bd
+    sizes[one], sizes[other] = sizes[other], sizes[one]
+    return replace(bd, dims=tuple(dim._replace(wrap=size) for dim, size in zip(bd.dims, sizes, strict=True)))
+
+
+def _steps_exchanged(one: int, other: int, bd: Descriptor) -> Descriptor:
+    """A descriptor with the steps of two dimensions in each other's place."""
+    return _exchanged(one, other, _sizes_exchanged(one, other, bd)) if not any(bd.pad) else bd
+
+
+def _turned_shape(one: int, other: int, bd: Descriptor) -> Descriptor:
+    """A descriptor for rows of the other size: steps of one of the sizes become steps of the other."""
+    sizes, made = _sizes(bd), _sizes_exchanged(one, other, bd)
+    rows = {sizes[one]: sizes[other], sizes[other]: sizes[one]}
+    dims = [dim._replace(step=rows.get(dim.step, dim.step)) for dim in made.dims]
+    return replace(made, dims=tuple(dims)) if made != bd and {1} != {dim.step for dim in bd.dims} else bd
+
+
 def _sizes(bd: Descriptor) -> list[int]:
     """Turns of each dimension, of which the last one has what is left."""
     sizes = [dim.wrap for dim in bd.dims]
@@ -272,11 +344,12 @@ def _sizes(bd: Descriptor) -> list[int]:
     return sizes
 
 
-def _places(memory: Words, word: np.int64) -> list[int]:
+def places_of(memory: Words, word: np.int64) -> list[int]:
+    """Where a word is in a memory, the first places of many."""
     return [] if word == UNKNOWN else np.flatnonzero(memory == word)[:_FEW].tolist()
 
 
-def _dims(bd: Descriptor) -> str:
+def dims_text(bd: Descriptor) -> str:
     """``sizes 8, 16 and strides 16, 1``, the outermost first."""
     sizes, steps = _sizes(bd), [dim.step for dim in bd.dims]
     if bd.iteration.wrap > 1:

@@ -4,13 +4,13 @@ The words of an output are followed back from channel to channel to the memory t
 expected ones with them. So for each channel on the way it is known what it has before it and what it should
 send or store. A channel for which one other offset, stride, order of dimensions or side of padding makes the
 output right is the culprit, if it is the only one. A core on the way is passed if it does the same to each
-element, times a number and plus a number. Nothing is said unless what the channels do gives, by this account,
-exactly what came out.
+element. Nothing is said unless what the channels do gives, by this account, exactly what came out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,9 +21,11 @@ from memtile.arch.tiles import TILE_KINDS, WORD_BYTES
 from memtile.bd.windows import place_of_address
 from memtile.explain.bd_findings import line_of
 from memtile.explain.deadlock.planned_words import PlannedBd, PlannedWords
+from memtile.explain.element_functions import ElementFunction, element_function
 from memtile.explain.findings import Side
 from memtile.explain.names import called, channel_name
-from memtile.explain.walk_changes import UNKNOWN, Change, Part, Words, change_of, walked, words_at
+from memtile.explain.walk_changes import UNKNOWN, UNSEEN, Change, Part, Words, change_of, walked, words_at
+from memtile.explain.whole_walks import Dims, put_back, whole_walk
 from memtile.jit.tables import plain
 from memtile.model.dma.bd_fields import KIND_NAMES
 
@@ -32,7 +34,6 @@ _MOST = 1 << 15  # words of an output
 _MOST_CHANNELS = 24
 _MOST_RUNS = 128  # of descriptors of one channel
 _FEW = 32  # places that are tried for one word
-_LARGEST = 64  # factor of a core
 _ARGUMENT = "argument "
 
 
@@ -75,6 +76,7 @@ class WalkCulprits:
         self._planned, self._engine = planned, planned.engine
         self._map: Callable[[Words], Words] = lambda words: words
         self._streams: dict[int, Words] = {}
+        self._whole = self._in_a_row = False  # walks are changed as a whole, or so that they do nothing
 
     def find(self, port: str, got: Array, expected: Array) -> Culprit | None:
         """The culprit for an output; None = none is known.
@@ -107,12 +109,20 @@ class WalkCulprits:
         places, made = (np.concatenate(each) for each in zip(*stored, strict=True))
         if not self._is_so(made, _words(got)[places], got.dtype):
             return None
-        return self._only(self._found(ends, name, _words(got), expected))
+        return self._first_of(lambda: self._found(ends, name, _words(got), expected))
 
     def _of_stream(self, sender: int, got: Array, expected: Words) -> Culprit | None:
         if not self._is_so(self._stream(sender), _words(got), got.dtype):
             return None
-        return self._only(self._sent_as(sender, expected, {}))
+        return self._first_of(lambda: self._sent_as(sender, expected, {}))
+
+    def _first_of(self, find: Callable[[], Iterator[_Found]]) -> Culprit | None:
+        """The culprit by a change of one number, else by one of a walk as a whole."""
+        for self._whole, self._in_a_row in ((False, False), (True, False), (False, True)):
+            with suppress(_LostError):
+                if every := list(find()):
+                    return self._only(every)
+        return None
 
     def _is_so(self, made: Words, got: Words, dtype: np.dtype[Any]) -> bool:
         """Whether the walks give what came out, with what a core does to each element."""
@@ -120,10 +130,10 @@ class WalkCulprits:
             return False
         if np.array_equal(made, got):
             return True
-        fitted = _linear(_elements(made, dtype), _elements(got, dtype))
+        fitted = element_function(_elements(made, dtype), _elements(got, dtype))
         if fitted is not None:
             self._streams.clear()
-            self._map = lambda words: _words(fitted(_elements(words, dtype)))
+            self._map = lambda words: _mapped(words, fitted, dtype)
         return fitted is not None
 
     # -- forward: what the channels do
@@ -380,6 +390,9 @@ class WalkCulprits:
         """Channels that each write where another one should, or read what another one should."""
         tile = self._engine.channels.tile
         joins = {ch: self._change(ch, [part.moved for part in stored[ch]]) for ch in failing}
+        if self._whole:
+            yield from self._likewise(joins)
+            return
         senders = {ch: self._sender(ch) for ch in failing}
         yield from self._out_of_order(joins, {ch: int(tile[senders[ch]]) for ch in failing}, "join")
         splits: dict[int, Change | None] = {}
@@ -391,6 +404,14 @@ class WalkCulprits:
             splits[sender] = self._change(sender, self._should_send(sender, words))
         receivers = {self._sender(end): int(tile[end]) for end in map(self._through, senders.values()) if end}
         yield from self._out_of_order(splits, receivers, "split")
+
+    def _likewise(self, changes: Mapping[int, Change | None]) -> Iterator[_Found]:
+        """Channels that are all right with the walks of others."""
+        found = {ch: change for ch, change in changes.items() if change is not None}
+        if found and len(found) == len(changes):
+            (first, change), *others = found.items()
+            names = " and ".join(called(self._engine, ch) for ch, _ in others)
+            yield first, change._replace(does=f"{change.does}, and so does {names}")
 
     def _out_of_order(
         self, changes: Mapping[int, Change | None], tiles: Mapping[int, int], how: str
@@ -421,18 +442,35 @@ class WalkCulprits:
 
     def _change(self, ch: int, parts: Sequence[Part]) -> Change | None:
         bds = {bd.number: bd.descriptor for bd in self._planned.bds[ch]}
-        return change_of(bds, parts, writes=self._planned.receives(ch))
+        writes = self._planned.receives(ch)
+        if self._whole:
+            return whole_walk(bds, parts, self._walks(ch), writes=writes)
+        return change_of(bds, parts, writes=writes, in_a_row=self._in_a_row)
 
-    def _only(self, found: Iterator[_Found]) -> Culprit | None:
-        """The culprit: one alone, or one alone that has no plain walk, or that begins too far on."""
-        every = list(found)
+    def _walks(self, ch: int) -> list[Dims]:
+        """The walks of other channels that are none of words in a row."""
+        others = [bd for other, bds in self._planned.bds.items() if other != ch for bd in bds]
+        return [bd.descriptor.dims for bd in others if bd.descriptor.dims and not any(bd.descriptor.pad)]
+
+    def _puts_back(self, ch: int, change: Change) -> bool:
+        """Whether a channel that sends should undo the walk of another one."""
+        walks = ({put_back(dims, new) for dims in self._walks(ch)} for new in change.new)
+        return not self._planned.receives(ch) and all(
+            new.dims in each for new, each in zip(change.new, walks, strict=True)
+        )
+
+    def _only(self, every: Sequence[_Found]) -> Culprit | None:
+        """The culprit: one alone, or one alone that has no plain walk, or another's, or begins too far on."""
         odd = [
             each
             for each in every
             if any(len(bd.dims) > 1 or bd.pad or bd.iteration.wrap > 1 for bd in each[1].old)
         ]
         late = [each for each in every if _begins_too_late(each[1])]
-        chosen = next((some for some in (every, odd, late) if len(some) == 1), [])
+        known = [each for each in every if {bd.dims for bd in each[1].new} <= {*self._walks(each[0])}]
+        back = [each for each in every if self._puts_back(*each)]
+        sets = (every, known, back) if self._whole else (every, odd, late)
+        chosen = next((some for some in sets if len(some) == 1), [])
         if len(chosen) != 1:
             return None
         ch, change = chosen[0]
@@ -471,26 +509,14 @@ def _words(values: Array) -> Words:
     return np.pad(data, (0, -len(data) % WORD_BYTES)).view(np.uint32).astype(np.int64)
 
 
+def _mapped(words: Words, function: ElementFunction, dtype: np.dtype[Any]) -> Words:
+    """Words whose elements a core makes of those of others, as far as it made such elements."""
+    mapped = function(_elements(words, dtype))
+    known = mapped.known[: len(words) * WORD_BYTES // dtype.itemsize]
+    per_word = max(WORD_BYTES // dtype.itemsize, 1)
+    whole = np.repeat(known.reshape(-1, per_word).all(axis=1), max(dtype.itemsize // WORD_BYTES, 1))
+    return np.where(whole, _words(mapped.elements), UNSEEN)
+
+
 def _elements(words: Words, dtype: np.dtype[Any]) -> Array:
     return words.astype(np.uint32).view(dtype)
-
-
-def _linear(came: Array, got: Array) -> Callable[[Array], Array] | None:
-    """What a core does to each element, if it is a factor and a constant."""
-    came = came[: len(got)]
-    if got.dtype.kind not in "iu":
-        return None
-    ins, outs = came.astype(np.int64), got.astype(np.int64)
-    others = np.flatnonzero(ins != ins[0])
-    if not len(others):
-        return None
-    run = int(ins[others[0]] - ins[0])
-    factor, rest = divmod(int(outs[others[0]] - outs[0]), run)
-    if rest or not factor or abs(factor) > _LARGEST:
-        return None
-    more = int(outs[0] - factor * ins[0])
-
-    def made(values: Array) -> Array:
-        return (values.astype(np.int64) * factor + more).astype(got.dtype)
-
-    return made if np.array_equal(made(came), got) else None

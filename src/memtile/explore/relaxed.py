@@ -272,6 +272,8 @@ def _fewer_tasks(result: Result, host: Resource) -> Iterator[Trial]:
         constants = {name: round(getattr(timing, name) * share) for name in _HOST}
         what = f"the host had one task for each {sum(tasks) / slower / len(tasks):.0f}"
         trial = Trial(host, host, what, constants, instead=trial)
+    if trial is not None:  # of one task the host waits for one end
+        trial = replace(trial, no_waits=True, instead=trial)
     if trial is not None:
         yield trial
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from memtile.arch.core_costs import CoreCosts
 from memtile.arch.devices import device as find_device
@@ -58,6 +58,8 @@ _KINDS = {
     b"PK": "a zip",
 }
 _NUMBER = re.compile(r"#([1-9][0-9]{0,8})")  # a device by its place in the text
+NO_TAKER = "mlir_parameter"
+"""Of parameters that a text cannot take."""
 _NO_FUNCTIONS: Mapping[str, Callable[..., Any]] = {}
 
 
@@ -152,13 +154,35 @@ def _functions(still: Loaded, given: Given, folder: Path, beside: bool | Beside)
     return known._replace(notes=[*known.notes, *without_types(described, known)])
 
 
-def sequence_names(file: Path | str) -> list[tuple[str, list[str]]]:
-    """The devices of a file of MLIR text, by symbol, in its order, each with its host sequences.
+class ReadText(NamedTuple):
+    """A text with its tree, for whoever needs it twice: reading takes a second for 5 MB.
+
+    Attributes:
+        text: what was read.
+        tree: its operations.
+    """
+
+    text: Text
+    tree: Region
+
+    @classmethod
+    def of(cls, file: Path | str) -> ReadText:
+        """A file of MLIR text.
+
+        Raises:
+            InputFileError: the file cannot be read or is no MLIR.
+        """
+        text = text_of(file)
+        return cls(text, read(text))
+
+
+def sequence_names(given: ReadText) -> list[tuple[str, list[str]]]:
+    """The devices of a text, by symbol, in its order, each with its host sequences.
 
     Raises:
-        InputFileError: the file cannot be read or is no MLIR.
+        InputFileError: an operation that is not as any tool prints it.
     """
-    return [(each.name or each.device, [*each.sequences]) for each in devices(read(text_of(file)))]
+    return [(each.name or each.device, [*each.sequences]) for each in devices(given.tree)]
 
 
 def parameter_names(file: Path | str) -> list[str]:
@@ -171,7 +195,7 @@ def parameter_names(file: Path | str) -> list[str]:
 
 
 def load_still(
-    file: Path | str | Text,
+    file: Path | str | Text | ReadText,
     *,
     device: str | None = None,
     name: str | None = None,
@@ -185,7 +209,7 @@ def load_still(
     Functions that cores call need not be known; those that are must fit the text.
 
     Args:
-        file: of MLIR text.
+        file: of MLIR text, or what was read of it.
         device: device to be, whatever the text says.
         name: symbol of the device of the text, where it has several.
         sequence: symbol of the host sequence, where the device has several.
@@ -199,8 +223,16 @@ def load_still(
             none, or its steps depend on numbers that only a run has.
         DesignError: what the device cannot hold.
     """
+    options = {each: value for each, value in locals().items() if each != "file"}
+
+    def again(other: Text, /, **more: Any) -> Loaded:
+        return load_still(other, **{**options, **more})
+
+    tree = file.tree if isinstance(file, ReadText) else None
+    if isinstance(file, ReadText):
+        file = file.text
     text = file if isinstance(file, Text) else text_of(file)
-    found = devices(_tree(text))
+    found = devices(_tree(text, tree))
     described = _chosen(text, found, name)
     still = _still(described, found, device, sequence, _Zeros(parameters), None)
     own = compiled(functions, still.array.device.generation) if compiles else uncompiled(functions)
@@ -216,7 +248,8 @@ def load_still(
         for tile, each in lost_results(made.device, own)
     ]
     notes = (*still.notes, *known.notes, *without_types(described, known))
-    return replace(still, notes=notes, lost=lost, findings=design_findings(described, known))
+    findings = design_findings(described, known)
+    return replace(still, notes=notes, lost=lost, findings=findings, source=text, loads=again)
 
 
 def _no_taker(where: str, parameters: Parameters, *, open_: bool) -> Problem:
@@ -228,7 +261,7 @@ def _no_taker(where: str, parameters: Parameters, *, open_: bool) -> Problem:
         "parameters that a host sequence brings to the array",
         f"nothing takes the parameter{'s' * (len(parameters) > 1)} {names}: {why}",
         "Give them to memtile run." if open_ else "Leave --set out.",
-        reason="mlir_parameter",
+        reason=NO_TAKER,
         where=where,
         source="docs/mlir.md",
     )
@@ -297,9 +330,9 @@ def text_of(file: Path | str | MlirModule) -> Text:
         raise InputFileError(f"{file}: {says}. Give MLIR as UTF-8 text.") from None
 
 
-def _tree(text: Text) -> Region:
-    """The operations of a text in which every value is defined once, and of one type."""
-    tree = read(text)
+def _tree(text: Text, tree: Region | None = None) -> Region:
+    """The operations of a text, which may be read, in which every value is defined once, and of one type."""
+    tree = read(text) if tree is None else tree
     check_values(tree)
     return tree
 

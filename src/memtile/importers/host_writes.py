@@ -6,18 +6,24 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from memtile.arch.tiles import TILE_KINDS
 from memtile.explain.bd_findings import line_of
 from memtile.explain.findings import CODES, Finding, Severity, Side
 from memtile.explain.lock_waits import lock_text
 from memtile.explain.names import called
 from memtile.explain.results import Result, Status
-from memtile.jit.tables import plain
-from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.model.dma.channel_registers import QUEUE_TOKEN_LSB
 from memtile.model.state.causes import Phase
-from memtile.runs.operations import MaskPoll, MaskWrite, Operation, Other, Write, locate, words_written
-from memtile.runs.waits import WAIT, channel_at, pushed_channel, pushed_channels
+from memtile.runs.channel_addresses import ChannelAddresses, channel_addresses
+from memtile.runs.operations import (
+    MaskPoll,
+    MaskWrite,
+    Operation,
+    Other,
+    Write,
+    addresses_written,
+    words_written,
+)
+from memtile.runs.waits import WAIT, channel_at, pushed_channels
 from memtile.sim.loop.engine import Engine
 
 _SET_AGAIN, _RESET, _TOKEN = "MT0132", "MT0133", "MT0112"
@@ -76,12 +82,12 @@ def _waits(step: Operation) -> bool:
 
 def _set_again(engine: Engine, steps: Sequence[Operation]) -> Iterator[HostWrite]:
     """Settings that replace one of the same value, which nothing need have taken so far."""
-    since: dict[int, Write] = {}
+    since, locks = dict[int, Write](), channel_addresses(engine).locks
     told = set[int]()
     for step in steps:
         if _waits(step):
             since.clear()
-        elif isinstance(step, Write) and (lock := _lock_at(engine, step.address)) >= 0:
+        elif isinstance(step, Write) and (lock := locks.get(step.address, -1)) >= 0:
             before = since.get(lock)
             if before is not None and before.value == step.value > 0 and lock not in told:
                 told.add(lock)
@@ -102,7 +108,7 @@ def _again(engine: Engine, lock: int, before: Write, step: Write) -> HostWrite:
 
 def _resets(engine: Engine, steps: Sequence[Operation]) -> Iterator[HostWrite]:
     """Resets of channels that have work, get none afterwards, and of which the host then still waits."""
-    channels = engine.channels
+    channels, addresses = engine.channels, channel_addresses(engine)
     busy = {ch for ch in range(len(channels.phase)) if channels.queue_count[ch] or _runs(engine, ch)}
     pushed = set[int]()  # since the last wait
     open_: dict[int, tuple[Operation, bool]] = {}
@@ -116,7 +122,7 @@ def _resets(engine: Engine, steps: Sequence[Operation]) -> Iterator[HostWrite]:
         busy |= given
         for ch in given & open_.keys():
             del open_[ch]
-        ch = _channel_reset(engine, step)
+        ch = _channel_reset(addresses, step)
         if ch in busy and pushed:
             open_.setdefault(ch, (step, False))
     for ch, (step, waits) in open_.items():
@@ -138,7 +144,7 @@ def _other_channels(engine: Engine, steps: Sequence[Operation]) -> Iterator[Host
     sent, taken = Counter[int](), Counter[int]()
     after: dict[int, list[tuple[Other, int]]] = {}  # by channel: its waits, each with the push before it
     lacks: dict[int, Operation] = {}
-    last = -1
+    last, queues = -1, channel_addresses(engine).queues
     for step in steps:
         if isinstance(step, Other) and step.name == WAIT:
             ch = _awaited(engine, step)
@@ -147,10 +153,11 @@ def _other_channels(engine: Engine, steps: Sequence[Operation]) -> Iterator[Host
             if ch >= 0 and taken[ch] > sent[ch]:
                 lacks.setdefault(ch, step)
             last = -1
-        for address, value, _ in words_written(step):
-            for ch in pushed_channel(engine, address):
-                last = ch
-                sent[ch] += value >> QUEUE_TOKEN_LSB & 1
+        pushes = any(address in queues for address in addresses_written(step))
+        for address, value, _ in words_written(step) if pushes else ():
+            if address in queues:
+                last = queues[address]
+                sent[last] += value >> QUEUE_TOKEN_LSB & 1
     for ch, lacking in lacks.items():
         for step, pushed in after[ch]:
             if pushed not in (-1, ch) and sent[pushed] > taken[pushed]:
@@ -180,31 +187,10 @@ def _runs(engine: Engine, ch: int) -> bool:
     return bool(engine.channels.phase[ch] != Phase.IDLE or engine.channels.task_bd[ch] >= 0)
 
 
-def _lock_at(engine: Engine, address: int) -> int:
-    """The lock, among all of the model, whose value is at an address; -1 = none."""
-    column, row, offset = locate(address)
-    tiles = plain(engine.spec.tiles)
-    there = ((tiles.column == column) & (tiles.row == row)).nonzero()[0]
-    if not len(there):
-        return -1
-    kind = TILE_KINDS[KIND_NAMES[tiles.kind[there[0]]]]
-    number, rest = divmod(offset - kind.lock_value_base, kind.lock_value_stride)
-    return int(tiles.lock_base[there[0]]) + number if not rest and 0 <= number < kind.locks else -1
-
-
-def _channel_reset(engine: Engine, step: Operation) -> int:
+def _channel_reset(addresses: ChannelAddresses, step: Operation) -> int:
     """The channel whose reset a step turns on; -1 = none."""
     if not isinstance(step, _WRITES):
         return -1
-    column, row, offset = locate(step.address)
-    tiles = plain(engine.spec.tiles)
-    there = ((tiles.column == column) & (tiles.row == row)).nonzero()[0]
-    if not len(there):
-        return -1
-    number = int(tiles.kind[there[0]])
-    kind, mask = TILE_KINDS[KIND_NAMES[number]], int(plain(engine.spec.kinds).reset_mask[number])
+    channel, mask = addresses.controls.get(step.address, (-1, 0))
     value = step.value & (step.mask if isinstance(step, MaskWrite) else -1)
-    local, rest = divmod(offset - kind.control_base, kind.channel_stride)
-    if rest or not 0 <= local < 2 * kind.channels or not value & mask:
-        return -1
-    return channel_at(engine, column, row, *divmod(local, kind.channels))
+    return channel if value & mask else -1

@@ -17,10 +17,11 @@ from memtile.design.array import Array
 from memtile.errors import DesignError, InputFileError, Problem
 from memtile.explain.conditions import SECONDS as CONDITION_SECONDS
 from memtile.explain.findings import Finding
-from memtile.explain.imbalance import with_imbalances, without_races
+from memtile.explain.imbalance import instead_of_races, with_imbalances, without_races
 from memtile.explain.oddities import Oddities
 from memtile.explain.repairs import SECONDS, Tried
 from memtile.importers.external_runs import NamedArrays, filled, run_alone, taken, without_host
+from memtile.importers.host_locks import set_instead
 from memtile.importers.host_numbers import host_number
 from memtile.importers.host_writes import host_write_findings, with_host_writes
 from memtile.importers.hosted_array import HostedArray
@@ -29,6 +30,7 @@ from memtile.importers.instructions import instructions_of
 from memtile.importers.kernels.call_accounts import CallAccounts
 from memtile.importers.kernels.lock_balance import imbalances
 from memtile.importers.kernels.turn_balance import uneven_findings
+from memtile.importers.kernels.unheld_buffers import unheld_uses
 from memtile.importers.kernels.user_functions import CALLED
 from memtile.importers.link_sizes import link_findings, with_links
 from memtile.importers.mlir.configure import Configured
@@ -342,11 +344,11 @@ class Loaded:
 
     @staticmethod
     def _with_links(done: Run, *devices: Configured) -> Run:
-        """A run with what is wrong with the links of object FIFOs of the devices that it had."""
+        """A run with what is wrong with links of object FIFOs and uses of objects in its devices."""
         linked = [each for made in devices for each in link_findings(made)]
-        if not linked:
-            return done
-        findings = with_links(linked, done.result.findings)
+        findings = with_links(linked, done.result.findings) if linked else done.result.findings
+        if findings:
+            findings = instead_of_races(findings, (each for made in devices for each in unheld_uses(made)))
         return replace(done, result=replace(done.result, findings=findings))
 
     def _sequence_run(self, named: NamedArrays, sequence: SequenceProgram, options: RunOptions) -> Run:
@@ -362,6 +364,7 @@ class Loaded:
         )
         accounts = CallAccounts(self.references)
         by_host = [*host_write_findings(self.array.engine, sequence.steps)]
+        by_host += set_instead(self.configured, sequence.steps)
         done = accounts.settled(Session(self.array).run(program, options), kernels, *loads)
         if not kernels:  # which have what their text has wrong with them
             found, facts = done.result, imbalances(self.configured)[""]

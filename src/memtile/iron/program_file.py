@@ -105,6 +105,9 @@ def _package(path: Path, tree: ast.AST) -> tuple[Path, str | None]:
 def refusal(error: Exception, file: str) -> MemtileError | None:
     """An error of a program that is memtile's to explain, with the program's line; None = the program's own.
 
+    An error of the text that a program made names the line that made it: that of its worker, say, and not
+    the one where the design is called.
+
     Args:
         error: what a program raised.
         file: of the program.
@@ -114,7 +117,8 @@ def refusal(error: Exception, file: str) -> MemtileError | None:
         return None
     kind = type(error) if isinstance(error, MemtileError) else InputFileError
     place = _place(error, file)
-    return kind(says if says.startswith(f"{place}: ") else f"{place}: {says}")
+    named = says.startswith(f"{file}:") and says[len(file) + 1 : len(file) + 2].isdigit()
+    return kind(says if named else f"{place}: {says}")
 
 
 def _said(error: Exception) -> str | None:

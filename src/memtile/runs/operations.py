@@ -5,7 +5,7 @@ Addresses are absolute byte addresses of the array, ``column << 25 | row << 20 |
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Self
 
@@ -179,6 +179,17 @@ def locate(address: int) -> Location:
 def address_of(column: int, row: int, offset: int = 0) -> int:
     """Absolute byte address of byte ``offset`` of the tile at ``(column, row)``."""
     return column << COLUMN_SHIFT | row << ROW_SHIFT | offset
+
+
+def addresses_written(operation: Operation) -> Sequence[int]:
+    """The addresses of the words that an operation writes, in order."""
+    match operation:
+        case Write(address) | MaskWrite(address):
+            return (address,)
+        case BlockWrite(address, words):
+            return range(address, address + len(words) * WORD_BYTES, WORD_BYTES)
+        case _:
+            return ()
 
 
 def words_written(operation: Operation) -> Iterator[Word]:

@@ -14,6 +14,7 @@ from memtile.arch.dispatch import DEADLINE_MS, DEADLINE_STATE, Dispatch, Launch
 from memtile.errors import InputFileError, Problem, SimulationError, raise_if
 from memtile.explain.deadlock.context import HostWaiting
 from memtile.explain.deadlock.graph import WaitGraph
+from memtile.explain.finding_places import file_place
 from memtile.explain.findings import CONNECTIONS, DROPPED, HOLDING, Finding, Severity, Side
 from memtile.explain.imbalance import OF_TEXTS
 from memtile.explain.late_writes import LateWrites
@@ -265,7 +266,8 @@ class ProgramRun:
         if after is not None:
             array.host(after)
         waited = ends_waiting(operations, self._shape)
-        said = bool(operations) and ".mlir:" in operations[len(operations) - 1].place  # else a recording
+        last = file_place(operations[len(operations) - 1].place, "").file if operations else ""
+        said = last.endswith((".mlir", ".py"))  # else a recording, after which its host may do more
         late = None
         if said and after is None and operations.writing(self._shape, queues).any():
             late = self._late_writes(only_said=waited)

@@ -14,17 +14,19 @@ from memtile.arch.devices import FIRMWARE_PORT
 from memtile.arch.packets import TOKEN, token
 from memtile.arch.ports import PORTS
 from memtile.arch.registers import field_of
-from memtile.arch.tiles import MM2S, S2MM, TILE_KINDS, WORD_BYTES
+from memtile.arch.tiles import MM2S, S2MM, TILE_KINDS
 from memtile.errors import Problem, SimulationError
 from memtile.explain.deadlock.context import HostWaiting
 from memtile.explain.deadlock.graph import Via
 from memtile.jit.tables import plain
 from memtile.model.dma.bd_fields import KIND_NAMES
+from memtile.model.dma.task_queue import room
 from memtile.model.state.state import State
 from memtile.model.streams.switch_config import CIRCUIT, OFF, PACKET
+from memtile.runs.channel_addresses import channel_addresses
 from memtile.runs.machine import ArrayMachine
 from memtile.runs.operation_table import Code, queues, table_of
-from memtile.runs.operations import ArrayShape, MaskPoll, Operation, Other, locate, words_written
+from memtile.runs.operations import ArrayShape, MaskPoll, Operation, Other, addresses_written
 from memtile.sim.doors.polling import cycles_left, tasks_to_token
 from memtile.sim.doors.relaxed_model import hosts_wait
 from memtile.sim.loop.engine import Engine
@@ -63,45 +65,25 @@ def waiting_program(
 
 def channel_at(engine: Engine, column: int, row: int, direction: int, number: int) -> int:
     """Model index of a channel; -1 = the model has no such tile."""
-    tiles = plain(engine.spec.tiles)
-    there = ((tiles.column == column) & (tiles.row == row)).nonzero()[0]
-    if not len(there) or not tiles.channels[there[0]]:
-        return -1
-    tile = int(there[0])
-    each = TILE_KINDS[KIND_NAMES[tiles.kind[tile]]].channels
-    return int(tiles.channel_base[tile]) + direction * each + number
+    return channel_addresses(engine).channel(column, row, direction, number)
 
 
 def pushed_channels(engine: Engine, operation: Operation) -> Iterator[int]:
     """Channels to whose queues an operation pushes tasks."""
-    for address, _, _ in words_written(operation):
-        yield from pushed_channel(engine, address)
+    queues = channel_addresses(engine).queues
+    return (queues[address] for address in addresses_written(operation) if address in queues)
 
 
 def pushed_channel(engine: Engine, address: int) -> Iterator[int]:
     """The channel whose task queue is at a byte address of the array, if there is one."""
-    return _channel_of(engine, address, queue=True)
+    found = channel_addresses(engine).queues.get(address)
+    return iter(() if found is None else (found,))
 
 
 def polled_channel(engine: Engine, address: int) -> Iterator[int]:
     """The channel whose status register is at a byte address of the array, if there is one."""
-    return _channel_of(engine, address, queue=False)
-
-
-def _channel_of(engine: Engine, address: int, *, queue: bool) -> Iterator[int]:
-    column, row, offset = locate(address)
-    tiles = plain(engine.spec.tiles)
-    there = ((tiles.column == column) & (tiles.row == row)).nonzero()[0]
-    if not len(there):
-        return
-    kind = TILE_KINDS[KIND_NAMES[tiles.kind[there[0]]]]
-    for direction in (0, 1):
-        for number in range(kind.channels):
-            local = direction * kind.channels + number
-            at = kind.queue_base + local * kind.channel_stride
-            status = kind.status_base[direction] + number * WORD_BYTES
-            if offset == (at if queue else status):
-                yield channel_at(engine, column, row, direction, number)
+    found = channel_addresses(engine).statuses.get(address)
+    return iter(() if found is None else (found,))
 
 
 def may_arrive(st: State, tiles: Iterable[int]) -> bool:
@@ -216,9 +198,10 @@ class TokenHost:
         Raises:
             SimulationError: one of them never comes.
         """
-        if not hosts_wait():
-            return
         said = dict(operation.details)
+        if not hosts_wait():
+            self._until(lambda: self._has_room(said), lambda: 0)
+            return
         wanted = Counter(self._wanted(said))
         if not self._until(lambda: not self._missing(wanted), lambda: self._in_vain(said, wanted)):
             self.missing = self._senders(said, wanted)
@@ -235,6 +218,15 @@ class TokenHost:
             )
         self._take(wanted)
         self._see(said)
+
+    def _has_room(self, said: dict[str, int]) -> bool:
+        """Whether no channel of the tiles that are named has a full queue."""
+        state = self._array.engine.state
+        tiles = {self._array.tile(*place).index for place in places_of(said)}
+        busy = (
+            ch for ch in np.flatnonzero(state.channels.queue_count) if int(state.channels.tile[ch]) in tiles
+        )
+        return all(room(state, int(ch)) for ch in busy)
 
     def _senders(self, said: dict[str, int], wanted: Counter[int]) -> tuple[int, ...]:
         """The channels whose tokens are missing."""

@@ -102,6 +102,16 @@ _PLACES = {
         model/memory/banks.py busy compares
     """,
     "over": """
+        model/events/asserted.py asserted compares
+        model/events/asserted.py fold compares
+        model/events/asserted.py last_group compares
+        model/events/asserted.py last_raised compares
+        model/events/asserted.py last_single compares
+        model/events/asserted.py raise_later compares
+        model/events/selectors.py last_channel compares
+        model/events/selectors.py last_crossing compares
+        model/events/selectors.py last_port compares
+        model/events/units.py next_finished compares
         model/events/units.py hold compares
         model/events/units.py hold_port compares
         model/events/units.py hold_signal compares
@@ -138,8 +148,22 @@ _PLACES = {
         model/streams/switch_ports.py push takes bits
         model/streams/switch_ports.py push writes pipes
     """,
+    "units": """
+        model/events/trace_unit.py next_record compares
+        model/events/trace_unit.py put_event takes bits
+        model/events/trace_unit.py put_repeats compares
+        model/events/trace_unit.py put_repeats takes bits
+        model/events/trace_unit.py record compares
+        model/events/trace_unit.py record writes traces.delta
+        model/events/trace_unit.py skip writes traces.gap
+        model/events/units.py limit compares
+        model/events/units.py next_in compares
+        model/events/units.py skip takes bits
+    """,
     # what keeps time from being jumped over
     "steps": """
+        model/events/broadcast.py arrive takes bits
+        model/events/broadcast.py launch takes bits
         model/axi.py read takes bits
         model/dma/task_queue.py count takes bits
         model/dma/task_queue.py finish_on_tlast compares

@@ -35,9 +35,9 @@ def addresses(work: Arrays) -> tuple[Ints, Ints]:
     spans = list(zip(*(getattr(plan, name)[:count].tolist() for name in Spans._fields), strict=True))
     found = [
         (first + np.add.outer(np.arange(rows) * apart, np.arange(words) * WORD)).ravel()
-        for first, rows, apart, words, _ in spans
+        for first, rows, apart, words, *_ in spans
     ]
-    compared = [how for _, rows, _, words, how in spans for _ in range(rows * words)]
+    compared = [how for _, rows, _, words, how, _ in spans for _ in range(rows * words)]
     return np.concatenate(found), np.array(compared)
 
 

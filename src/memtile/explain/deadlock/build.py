@@ -142,6 +142,11 @@ class Givers:
             self._text[core] = released_by(self._engine.cores.running[core], self._engine.spec)
         return self._text[core]
 
+    def may_release(self, core: int, lock: int) -> bool:
+        """Whether a core would release a lock by its text, or nobody knows whether it would."""
+        text = self.text_of(core)
+        return text is None or lock in text.locks | text.maybe
+
     def _over(self, lock: int) -> Iterator[Need]:
         for core in self._released.get(lock, ()):
             yield Need(Party(PartyKind.CORE, core), Via.RELEASE)

@@ -159,7 +159,7 @@ def _kind(knot: Knot, waits: EngineWaits, words: Sentences) -> tuple[str, str]:
         if _holder(knot, waits) is not None:
             return "MT0302", ""
     fix = _not_exactly(knot, waits, words) or _of_host(knot, words) or _of_packets(knot, waits, words)
-    fix = fix or _behind(knot, waits, words) or more_room(knot, waits, words)
+    fix = fix or _behind(knot, waits, words) or _deeper(knot, waits, words) or more_room(knot, waits, words)
     fix = fix or _of_links(knot, words) or _first_step(knot, waits, words)
     return "MT0301" if knot.is_circle else "MT0321", fix
 
@@ -275,6 +275,8 @@ def _first(knot: Knot, waits: EngineWaits) -> Party | None:
 def _begin(knot: Knot, waits: EngineWaits, words: Sentences) -> str:
     """The lock that should begin with a value: that of who is to be the first."""
     first = _first(knot, waits)
+    if first is None and (step := _first_step(knot, waits, words)):
+        return step
     if first is None:
         locks = _either([*knot.locks], words)
         return f"Begin with a value above 0 at one of them: {locks}; who waits for it is to be the first."
@@ -293,6 +295,21 @@ def more_room(knot: Knot, waits: EngineWaits, words: Sentences) -> str:
         return ""
     whose = full[0] if len(full) == 1 else f"one of these: {', '.join(full)}"
     return f"More buffers may do, where they are full: {whose}."
+
+
+def _deeper(knot: Knot, waits: EngineWaits, words: Sentences) -> str:
+    """The object FIFO that is full because the core which takes from it waits for another one first."""
+    fifos = waits.engine.fifo_locks
+    for core in (party for party in knot.actors if party.kind is PartyKind.CORE):
+        data = fifos.get(waits.lock_wanted(core))
+        given = (
+            fifos[lock.number] for lock in knot.locks if core in knot.givers(lock) and lock.number in fifos
+        )
+        full = next((each for each in given if not each.full), None)
+        if data is not None and data.full and full is not None and full.fifo != data.fifo:
+            early = f"let {words.name(core)} take from @{full.fifo} before it waits for @{data.fifo}"
+            return f"Give @{full.fifo} a larger depth at its {full.end} end, or {early}."
+    return ""
 
 
 def _not_exactly(knot: Knot, waits: EngineWaits, words: Sentences) -> str:
@@ -380,7 +397,10 @@ def _first_step(knot: Knot, waits: EngineWaits, words: Sentences) -> str:
     steps = [step for core in cores if (step := _put_first(core, knot, waits, words))]
     if not steps or len(steps) < len(cores) or not all(_fresh(core, waits) for core in cores):
         return ""
-    return f"Let one core of the circle put an object before its first take: {', or '.join(steps)}."
+    fifos = waits.engine.fifo_locks
+    names = dict.fromkeys(fifos[waits.lock_wanted(core)].fifo for core in cores)
+    early = f"Let one core of the circle put an object before its first take: {', or '.join(steps)}"
+    return f"{early}; or give {' or '.join(f'@{name}' for name in names)} a first object."
 
 
 def _put_first(core: Party, knot: Knot, waits: EngineWaits, words: Sentences) -> str:

@@ -20,6 +20,7 @@ from memtile.explain.deadlock.sentences import Sentences, receives
 from memtile.explain.deadlock.switch_waits import Party
 from memtile.explain.deadlock.wrong_locks import START_THERE, control_senders, unanswered, wrong_release
 from memtile.explain.findings import Finding, Severity, Side
+from memtile.explain.lock_waits import owner
 from memtile.explain.names import called, is_logic, port_name
 from memtile.explain.stream_waits import stuck_text
 from memtile.explain.switch_ways import barred_text, packet_ways, reached, slots
@@ -158,10 +159,11 @@ class ChainEnd:
         return self._made("MT0302", f"{says}, and nobody releases it", fix)
 
     def _ended_core(self) -> Party | None:
-        """A core that reaches the lock and has ended, if there is one: one that took other locks first."""
-        cores = self.waits.engine.cores.running
-        there = (core for core in self.waits.givers.reaching(self.party.number) if core in cores)
-        ended = [core for core in there if self.waits.givers.ended(core)]
+        """A core that could release the lock and has ended, one that took other locks first."""
+        cores, givers, lock = self.waits.engine.cores.running, self.waits.givers, self.party.number
+        own = plain(self.waits.engine.state.cores).tile == owner(self.waits.engine, lock)[0]
+        ended = [core for core in givers.reaching(lock) if core in cores and givers.ended(core)]
+        ended = [core for core in ended if own[core] or givers.may_release(core, lock)]
         ended.sort(key=lambda core: not cores[core].taken)
         return Party(PartyKind.CORE, ended[0]) if ended else None
 

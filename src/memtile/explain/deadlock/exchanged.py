@@ -1,4 +1,4 @@
-"""Two results of a host that have each other's length: more comes to the one, and less to the other."""
+"""What takes the place of waits: results of a host with each other's length, ends of which one is coded."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from collections.abc import Collection, Iterator, Sequence
 import numpy as np
 
 from memtile.arch.tiles import S2MM
+from memtile.explain.coded_ends import CodedPart, coded_findings
 from memtile.explain.deadlock.balance_findings import WAITS
 from memtile.explain.deadlock.build import EngineWaits
 from memtile.explain.deadlock.graph import PartyKind
-from memtile.explain.deadlock.planned_words import PlannedWords
+from memtile.explain.deadlock.planned_words import PlannedWords, descriptor_of
 from memtile.explain.deadlock.sentences import Sentences
 from memtile.explain.deadlock.switch_waits import Party
 from memtile.explain.findings import Finding, Severity
@@ -28,6 +29,9 @@ def with_exchanged(
         waits: of the run.
         words: for its sentences.
     """
+    coded = [*coded_findings(waits.engine, _parts(waits))]
+    if coded:
+        return [*coded, *(each for each in findings if each.code not in WAITS)]
     pairs = [] if waits.abstraction is not None or waits.of_registers else [*_pairs(offered, waits)]
     if len(pairs) != 1:
         return list(findings)
@@ -42,6 +46,15 @@ def with_exchanged(
     fix = f"Give {names[0]} the transfer of {wanted} words, and {names[1]} that of {asked}."
     made = Finding("MT0336", Severity.ERROR, f"{says}.", [words.side(party) for party in parties], fix=fix)
     return [made, *(each for each in findings if each.code not in WAITS)]
+
+
+def _parts(waits: EngineWaits) -> Iterator[CodedPart]:
+    """What descriptors move of memory, and whether it goes through the coder."""
+    engine = waits.engine
+    for ch, number in waits.chains.present():
+        bd = descriptor_of(engine, ch, number)
+        place = engine.bd_places.get((int(engine.channels.tile[ch]), number), "")
+        yield CodedPart(ch, bd.length, bd.compression, place)
 
 
 def _pairs(offered: Collection[int], waits: EngineWaits) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:

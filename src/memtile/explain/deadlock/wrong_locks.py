@@ -39,7 +39,7 @@ def wrong_release(lock: Party, waiting: Party, waits: EngineWaits, words: Senten
     for swap in swaps(waits.engine, waits.chains):
         if swap.meant == lock.number and waiting == Party(PartyKind.CHANNEL, swap.waiting):
             return _swapped(swap, waiting, waits, words)
-    return _kept(lock, waiting, waits, words)
+    return _kept(lock, waiting, waits, words) or _own_wait(lock, waits, words)
 
 
 def _kept(lock: Party, waiting: Party, waits: EngineWaits, words: Sentences) -> Finding | None:
@@ -145,6 +145,26 @@ def _takers(lock: int, waits: EngineWaits) -> set[Party]:
         if lock in running.taken or lock == running.asked:
             found.add(Party(PartyKind.CORE, core))
     return found
+
+
+def _own_wait(lock: Party, waits: EngineWaits, words: Sentences) -> Finding | None:
+    """The finding about a core that waits for a lock which it releases itself, and only afterwards.
+
+    Args:
+        lock: that nobody else releases, but for control packets, of which nobody knows what they write.
+        waits: of the run.
+        words: for its sentences.
+    """
+    for core in sorted(waits.engine.cores.running):
+        party, text = Party(PartyKind.CORE, core), waits.givers.text_of(core)
+        if waits.lock_wanted(party) != lock.number or text is None or lock.number not in text.locks:
+            continue
+        name = words.name(party)
+        says = f"{name} {words.wanted(party)}; only {name} itself could release it, after this wait"
+        fix = f"Let {name} release it before, or wait there for another one."
+        severity = Severity.WARNING if control_senders(lock, waits) else Severity.ERROR
+        return Finding("MT0302", severity, f"{says}.", (words.side(party),), fix=fix)
+    return None
 
 
 START_THERE = "Start the task for them there, or let their flow end elsewhere."

@@ -61,6 +61,30 @@ def _of_core(made: Configured, core: CoreDescription, nodes: Sequence[Node]) -> 
         end = _end(made, core, key) if key.port else None
         if end is not None:
             yield from _OfFifo(made, core, key, end, nodes).found()
+        elif not key.port:
+            yield from _of_mutex(made, core, key, nodes)
+
+
+def _of_mutex(
+    made: Configured, core: CoreDescription, key: Key, nodes: Sequence[Node]
+) -> Iterator[Imbalance]:
+    """A lock that a core acquires and releases again, but not on one of the ways of a branch."""
+    steps = [step for step in all_steps(nodes) if step.key == key]
+    taken = next((step for step in steps if step.acquires), None)
+    given = [step for step in steps if not step.acquires]
+    branch = one_sided_branch(nodes, key)
+    if taken is None or branch is None or any(step.many != taken.many for step in steps):
+        return
+    if not held_at_the_end(nodes, key):
+        return
+    who, name, other = core_text(made, core), lock_name(made, key.name), line_of(branch.operation)
+    where = ", ".join(dict.fromkeys(line_of(step.operation) for step in given))
+    says = f"is released in {where}, and stays held on the other way of the branch in {other}"
+    side = Side(who, f"{name} {says}", place_of(taken.operation))
+    message = f"{who}, {line_of(taken.operation)}: {name} {says}."
+    fix = f"Release it on both ways of the branch in {other}."
+    lock = number_of(made, key.name)
+    yield Imbalance(Finding(HELD, Severity.ERROR, message, (side,), fix=fix), lock, certain=False)
 
 
 def _end(made: Configured, core: CoreDescription, key: Key) -> FifoEnd | None:

@@ -20,7 +20,7 @@ Pairs = Mapping[str, str]
 """By lock the other one of its pair."""
 Sums = tuple[Counter[str], Counter[str]]
 _CHAIN_SAYS = 4  # weight of a BD that takes one lock and gives another
-_MEANT = 8  # parts of a score that say what was meant; the rest chooses between the same at two places
+_MEANT = 9  # parts of a score that say what was meant; the rest chooses between the same at two places
 _MOST = 64  # acts of a turn in which changes are tried
 
 
@@ -238,6 +238,7 @@ class Discipline:
         users = [after if each is user else each for each in self.users]
         return (
             self._one_sided(users),
+            change.what == "gone" and _is_bare(user.turns[number], change.at),
             self._buffers_shared(users),
             self._both_ways(acts),
             self._too_much(acts),
@@ -309,6 +310,12 @@ class Discipline:
 def _once(lacks: set[str], discipline: Discipline) -> set[str]:
     """One lock of each pair of which some are in ``lacks``."""
     return {min(lock, discipline.pairs[lock]) for lock in lacks}
+
+
+def _is_bare(turn: Turn, at: int) -> bool:
+    """Whether a BD has no lock left without one of its acts."""
+    operation = turn.acts[at].operation
+    return bool(turn.bds) and sum(act.operation is operation for act in turn.acts) == 1
 
 
 def _period(acts: Sequence[Act]) -> int:

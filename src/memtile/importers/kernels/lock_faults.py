@@ -10,6 +10,7 @@ from memtile.importers.kernels.foreign_pairs import foreign_pairs
 from memtile.importers.kernels.lock_discipline import Change, Discipline, Fault, pairs_of
 from memtile.importers.kernels.lock_names import line_of, lock_name, number_of, place_of
 from memtile.importers.kernels.lock_users import Act, LockUser, Texts, lock_users
+from memtile.importers.kernels.turn_orders import turn_orders
 from memtile.importers.mlir.configure import Configured
 
 
@@ -30,6 +31,7 @@ def lock_faults(made: Configured, texts: Texts) -> Iterator[Imbalance]:
         yield _Fault(made, fault, users).imbalance()
     yield from _values(made, discipline)
     yield from foreign_pairs(made, users, unknown)
+    yield from turn_orders(made, users, unknown)
 
 
 class _Fault:

@@ -3,7 +3,8 @@
 In a round of its outermost loop a core takes so many objects of each object FIFO and gives so many. Between
 two cores these numbers are equal, or one divides the other; of the object FIFOs of a host they have one
 ratio to what it sends and receives in all. Where they have not, and another number of turns of one loop alone
-would make all of them fit, that loop is off.
+would make all of them fit, that loop is off. Where no loop would, and another length of the host's transfers
+through one object FIFO alone would, these are off.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from memtile.arch.tiles import WORD_BYTES, TileKind
+from memtile.explain.bd_findings import line_of as said_line
 from memtile.explain.findings import CODES, Finding, Side
 from memtile.importers.kernels.lock_names import core_text, line_of, place_of
 from memtile.importers.kernels.lock_steps import Branch, Key, Loop, Node, known_way, steps_of
@@ -23,14 +25,17 @@ from memtile.importers.mlir.description import FifoDescription
 from memtile.importers.mlir.sequence.program import SequenceProgram
 from memtile.runs.operations import MaskWrite, Operation, Write, locate
 from memtile.runs.sent_words import sent_words
+from memtile.runs.waits import pushed_channels
 from memtile.sim.kernels.core_control import control_register
 
-UNEVEN = "MT0135"
+UNEVEN, OTHER_LENGTH = "MT0135", "MT0337"
 _ENDLESS = 1 << 30  # turns of a loop that is to have no end
 _DEEPEST = 4  # links, one behind the other
 Counts = Mapping[Key, int]
 Sent = Callable[[str], int | None]
 """Bytes that a host moves through the object FIFO of a name; None = it is not known."""
+Pushed = Callable[[str], Sequence[str]]
+"""Where a host starts its transfers through the object FIFO of a name."""
 
 
 @dataclass(frozen=True)
@@ -94,24 +99,25 @@ def _count(nodes: Sequence[Node], times: int, found: dict[Key, int], other: Loop
     return True
 
 
-def turn_findings(made: Configured, texts: Texts, sent: Sent) -> Iterator[Finding]:
-    """The loop whose turns alone do not fit, if there is one.
+def turn_findings(made: Configured, texts: Texts, sent: Sent, pushed: Pushed) -> Iterator[Finding]:
+    """The loop whose turns alone do not fit, or the transfers of the host, if there is one.
 
     Args:
         made: the device in its array.
         texts: steps of all cores, by tile.
         sent: bytes that the host moves.
+        pushed: where it starts its transfers.
     """
     cores = [_Core.of(tile, nodes) for tile, nodes in texts.items()]
-    if any(core.loops for core in cores):
-        yield from _Balance(made, cores, sent).findings()
+    yield from _Balance(made, cores, sent, pushed).findings()
 
 
 class _Balance:
     """The rounds of all cores of a device."""
 
-    def __init__(self, made: Configured, cores: Sequence[_Core], sent: Sent) -> None:
-        self._made, self._fifos, self._sent = made, made.device.fifos, sent
+    def __init__(self, made: Configured, cores: Sequence[_Core], sent: Sent, pushed: Pushed) -> None:
+        self._made, self._fifos, self._sent, self._pushed = made, made.device.fifos, sent, pushed
+        self._other: dict[str, int] = {}  # bytes that the host is thought to move instead
         counted = {core.tile: counts for core in cores if (counts := core.counts()) is not None}
         self._cores = [core for core in cores if core.tile in counted]
         self._counts: dict[str, Counts] = counted
@@ -132,8 +138,46 @@ class _Balance:
         even = [(change, counts) for change, counts in tried if not self._uneven(counts)]
         if len(even) > 1:
             even = [(change, counts) for change, counts in even if self._even_in_all(counts)]
+        moved = self._other_lengths()
         if len(even) == 1:
-            yield self._made_of(*even[0][0])
+            yield self._made_of(*even[0][0], moved)
+        elif not even and len(moved) == 1:
+            yield self._of_transfers(*moved[0])
+
+    def _other_lengths(self) -> list[tuple[_Core, Key, int]]:
+        """Object FIFOs of the host that alone do not fit, and the objects of a core that would."""
+        found: dict[tuple[str, int], tuple[_Core, Key, int]] = {}
+        for core in self._cores:
+            counts = self._counts[core.tile]
+            ratios = self._ratios(counts)
+            for key, own in ratios.items():
+                name = self._at_host(key.name)
+                for rounds in (set(ratios.values()) if core.endless else {Fraction(1)}) - {own}:
+                    moved, objects = Fraction(self._sent(name) or 0) * rounds / own, rounds * counts[key]
+                    whole = moved.denominator == objects.denominator == 1
+                    if whole and self._is_even_with(name, int(moved)):
+                        found.setdefault((name, int(moved)), (core, key, int(objects)))
+        return list(found.values())
+
+    def _is_even_with(self, name: str, many: int) -> bool:
+        """Whether all object FIFOs fit if the host moves so many bytes through one."""
+        known = {each for core in self._cores for each in self._ratios(self._counts[core.tile])}
+        self._other, before = {name: many}, self._objects
+        self._objects = {}
+        now = {each for core in self._cores for each in self._ratios(self._counts[core.tile])}
+        even = now == known and not self._uneven(self._counts)
+        self._other, self._objects = {}, before
+        return even
+
+    def _at_host(self, name: str, deep: int = _DEEPEST) -> str:
+        """The object FIFO of the host that another one is linked to, or itself."""
+        if self._sent(name) is not None or not deep:
+            return name
+        for link in self._made.device.links:
+            for one, other in ((link.sources, link.targets), (link.targets, link.sources)):
+                if name in one and len(other) == 1:
+                    return self._at_host(other[0], deep - 1)
+        return name
 
     def _uneven(self, counts: Mapping[str, Counts]) -> bool:
         """Whether any object FIFO does not fit."""
@@ -217,7 +261,7 @@ class _Balance:
         fifo = self._fifos.get(name)
         if fifo is None or not deep or _size(fifo) is None:
             return None
-        own = self._sent(name)
+        own = self._other.get(name, self._sent(name))
         if own is not None:
             return own
         for link in self._made.device.links:
@@ -234,7 +278,33 @@ class _Balance:
     def _tile(self, value: str) -> str:
         return self._made.device.aliases.get(value, value)
 
-    def _made_of(self, core: _Core, loop: Loop, turns: int) -> Finding:
+    def _of_transfers(self, core: _Core, key: Key, objects: int) -> Finding:
+        described = next(each for each in self._made.device.cores if each.tile == core.tile)
+        name = self._at_host(key.name)
+        places, has = self._pushed(name), self._of_host(key.name) or 0
+        where = " and ".join(dict.fromkeys(map(said_line, places[-2:])))
+        who = f"the transfer{'s' * (len(places) > 1)} of @{name} in {where}"
+        asks, gives = ("asks for", "gives") if key.port == "Produce" else ("sends", "takes")
+        plural = asks if len(places) == 1 else asks.replace("asks", "ask").replace("sends", "send")
+        other = "" if key.name == name else f" of @{key.name}"
+        does = f"{plural} {_many(has, 'object')}{other}"
+        message = (
+            f"{who[0].upper()}{who[1:]} {does}, where {core_text(self._made, described)} {gives} {objects}; "
+            f"with {objects} all object FIFOs are even."
+        )
+        side = Side(f"the host, {who}", does, places[-1] if places else "")
+        verb = "ask for" if key.port == "Produce" else "send"
+        fix = f"Let {who} {verb} {_many(objects, 'object')}{self._in_words(name, key, objects)}."
+        return Finding(OTHER_LENGTH, CODES[OTHER_LENGTH].severity, message, (side,), fix=fix)
+
+    def _in_words(self, name: str, key: Key, objects: int) -> str:
+        """`` (64 words in all)``, of so many objects."""
+        moved, has = self._sent(name) or 0, self._of_host(key.name) or 1
+        return f" ({moved * objects // has // WORD_BYTES} words in all)"
+
+    def _made_of(
+        self, core: _Core, loop: Loop, turns: int, moved: Sequence[tuple[_Core, Key, int]]
+    ) -> Finding:
         described = next(each for each in self._made.device.cores if each.tile == core.tile)
         who, where = core_text(self._made, described), line_of(loop.operation)
         now, then = self._counts[core.tile], core.counts(loop, turns) or {}
@@ -246,7 +316,11 @@ class _Balance:
             f"{then[key]} {come}; with {_many(turns, 'turn')} all object FIFOs are even."
         )
         side = Side(who, does, place_of(loop.operation))
-        fix = f"Let the loop of {who} in {where} make {_many(turns, 'turn')}."
+        fix = f"Let the loop of {who} in {where} make {_many(turns, 'turn')}"
+        if len(moved) == 1:  # it may be that as well
+            other = self._of_transfers(*moved[0]).fix
+            fix = f"{fix}, or {other[0].lower()}{other[1:-1]}"
+        fix += "."
         return Finding(UNEVEN, CODES[UNEVEN].severity, message, (side,), fix=fix)
 
 
@@ -286,8 +360,14 @@ def uneven_findings(made: Configured, sequence: SequenceProgram) -> Iterator[Fin
         many = words.get(channel.index)
         return None if many is None else many * WORD_BYTES
 
+    def pushed(name: str) -> Sequence[str]:
+        allocation = made.device.allocations[name]
+        tile = made.tiles[allocation.tile]
+        channel = (tile.s2mm if allocation.direction == "S2MM" else tile.mm2s)[allocation.channel]
+        return [step.place for step in sequence.steps if channel.index in pushed_channels(engine, step)]
+
     texts = {core.tile: steps_of(made.device, core) for core in made.device.cores if core.has_body}
-    yield from turn_findings(made, texts, sent)
+    yield from turn_findings(made, texts, sent, pushed)
 
 
 def _starts_core(kinds: Mapping[tuple[int, int] | None, TileKind], step: Operation) -> bool:

@@ -427,10 +427,12 @@ def _streams(made: Configured) -> None:
     for flow in open_flows(made.device):
         circuits.setdefault(flow.sources[0], []).append(flow)
     for source, flows in circuits.items():
+        ends: dict[EndDescription, End] = {}
+        for flow in flows:
+            with reading(flow.operation):
+                ends |= {target: _end(made, target, receives=True) for target in flow.targets}
         with reading(flows[0].operation):
-            targets = dict.fromkeys(target for flow in flows for target in flow.targets)
-            ends = [_end(made, target, receives=True) for target in targets]
-            asked[str(made.array.connect(_end(made, source), *ends))] = flows[0].operation
+            asked[str(made.array.connect(_end(made, source), *ends.values()))] = flows[0].operation
     _packets(made, asked)
 
 

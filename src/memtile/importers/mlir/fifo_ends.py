@@ -397,6 +397,8 @@ def _parts_of(
     for one, other in pairwise([*starts, whole.elements]):
         if not 0 <= one < other:
             says = f"a part of its objects has {other - one} elements, from {one} to {other}"
+            if len({*starts}) == len(starts) and min(starts) >= 0 and max(starts) < whole.elements:
+                says += f"; offsets have to rise: [{', '.join(map(str, sorted(starts)))}]"
             allowed = f"offsets that rise, of 0..{whole.elements - 1}"
             raise OperationForm(text.operation).error(says, allowed, reason="mlir_link")
         yield one, other - one

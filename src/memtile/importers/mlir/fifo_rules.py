@@ -333,7 +333,7 @@ def _check_accesses(device: DeviceDescription, core: CoreDescription, meets: Map
             _check_access(operation)
     for operation in core.operation.walk():
         if operation.name == "scf.for":
-            _check_balance(operation)
+            _check_balance(operation, core)
 
 
 def _check_end(
@@ -375,7 +375,7 @@ def _check_access(operation: Operation) -> None:
         raise _FIFO_ERROR(operation, f"it takes object {index} of {count}", f"0..{count - 1}")
 
 
-def _check_balance(loop: Operation) -> None:
+def _check_balance(loop: Operation, core: CoreDescription) -> None:
     """A loop whose turns release more than they acquire would release objects that it does not hold."""
     found = _Balance()
     found.add(loop)
@@ -383,7 +383,20 @@ def _check_balance(loop: Operation) -> None:
     for key, many in released.items():
         if key not in nested and many > acquired[key]:
             says = f"each turn of the loop releases {many} objects of {key[0]} and acquires {acquired[key]}"
-            raise _FIFO_ERROR(last[key], says, "at most as many releases as acquires")
+            step = _balanced(key, acquired[key], loop, core)
+            raise _FIFO_ERROR(last[key], says, "at most as many releases as acquires", step=step)
+
+
+def _balanced(key: tuple[str, str], acquired: int, loop: Operation, core: CoreDescription) -> str:
+    """The repair of a loop whose turns release more objects of an end than they acquire."""
+    if acquired:
+        return f"Release {acquired} of @{key[0]} in each turn, or acquire as many."
+    within = {id(each) for each in loop.walk()}
+    for each in core.operation.walk():
+        if each.name == ACQUIRE and id(each) not in within and fifo_form(OperationForm(each))[:2] == key:
+            line = each.tokens.text.line(each.tokens.offset(each.at))
+            return f"Release @{key[0]} behind the loop: it is acquired outside, at line {line}."
+    return f"Acquire @{key[0]} in each turn, or do not release it."
 
 
 class _Balance:

@@ -20,6 +20,7 @@ from memtile.iron.helpers.util import (
     pack_pad_value,
 )
 from memtile.iron.ops.enums import ObjectFifoPort
+from memtile.iron.ops.program_lines import program_line
 from memtile.iron.resolvable import NotResolvedError, Resolvable
 
 StreamDims = list[Sequence[int]]
@@ -113,7 +114,7 @@ class ObjectFifo(Resolvable):
         self._prod: ObjectFifoHandle | None = None
         self._cons: list[ObjectFifoHandle] = []
         self._op: Any = None
-        self._resolving = False
+        self._resolving, self._line = False, program_line()
 
     @property
     def depth(self) -> int | None:
@@ -275,6 +276,7 @@ class ObjectFifo(Resolvable):
             initValues=self._init_values,
             consumer_datatype=self._consumer_obj_type,
         )
+        self._op.place = self._line or self._op.place
         self._set_attributes(producer, consumers)
         for handle in (producer, *consumers):
             if isinstance(handle.endpoint, ObjectFifoLink):

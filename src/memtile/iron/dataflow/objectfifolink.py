@@ -9,6 +9,7 @@ from memtile.iron.device import AnyMemTile, Tile
 from memtile.iron.dialects.aie import object_fifo_link
 from memtile.iron.helpers.util import single_elem_or_list_to_list
 from memtile.iron.ops.enums import AIETileType
+from memtile.iron.ops.program_lines import program_line
 from memtile.iron.resolvable import Resolvable
 
 
@@ -31,7 +32,7 @@ class ObjectFifoLink(ObjectFifoEndpoint, Resolvable):
         for offsets, ends in ((self._src_offsets, self._srcs), (self._dst_offsets, self._dsts)):
             if offsets and len(offsets) != len(ends):
                 raise ValueError(f"a link of {len(ends)} ends has {len(offsets)} offsets: {names}")
-        self._resolving = False
+        self._resolving, self._line = False, program_line()
         tile = AnyMemTile if tile is None else tile
         says_kind = tile.tile_type is not None or None not in (tile.col, tile.row)
         super().__init__(tile.copy() if says_kind else tile.with_type(AIETileType.MemTile))
@@ -45,12 +46,13 @@ class ObjectFifoLink(ObjectFifoEndpoint, Resolvable):
         self._resolving = True
         for handle in (*self._srcs, *self._dsts):
             handle.resolve()
-        object_fifo_link(
+        link = object_fifo_link(
             [each.op for each in self._srcs],
             [each.op for each in self._dsts],
             self._src_offsets,
             self._dst_offsets,
         )
+        link.place = self._line or link.place
 
     def __str__(self) -> str:
         return f"link of {', '.join(map(str, self._srcs))} to {', '.join(map(str, self._dsts))}"

@@ -157,6 +157,37 @@ def put_repeats(st: State, unit: int) -> None:
 
 
 @jit
+def frames_that_fit(st: State, unit: int) -> int:
+    """How many frames with the most repeats the packet takes and is not full then."""
+    used, count = st.traces.used[unit], 0
+    while True:
+        if WORD_BYTES - used % WORD_BYTES < _REPEAT1_BYTES:
+            used += WORD_BYTES - used % WORD_BYTES
+        used += _REPEAT1_BYTES
+        if used >= PAYLOAD_BYTES:
+            return count
+        count += 1
+
+
+@jit
+def repeats_to_come(st: State, unit: int) -> int:
+    """Repeats of the last frame after which a byte fills the packet, if nothing else comes."""
+    return int((frames_that_fit(st, unit) + 1) * _REPEAT1_MAX - st.traces.repeats[unit])
+
+
+@jit
+def put_full_repeats(st: State, unit: int) -> None:
+    """Write down the repeats that frames with the most of them hold; the others stay pending."""
+    t = st.traces
+    count = t.repeats[unit]
+    while count >= _REPEAT1_MAX:
+        t.repeats[unit] = _REPEAT1_MAX
+        put_repeats(st, unit)
+        count -= _REPEAT1_MAX
+    t.repeats[unit] = count
+
+
+@jit
 def record(st: State, unit: int, mask: int) -> None:
     """Record the events that are asserted in this cycle, a bit mask of slots."""
     t = st.traces

@@ -231,6 +231,13 @@ def records(st: State, work: Arrays) -> bool:
 
 
 @jit
+def cycles_between(st: State, work: Arrays) -> int:
+    """Cycles between two states that are stored: fewer where each costs more to step."""
+    cheap = work.policy.cheap_cycle[0]
+    return int(work.search.ring_gap[0] * cheap // max(probe_budget.of_cycle(st, work), cheap))
+
+
+@jit
 def keep_round(st: State, work: Arrays) -> None:
     """Keep the state at this end of a BD, for some time."""
     search, policy = work.search, work.policy
@@ -241,6 +248,6 @@ def keep_round(st: State, work: Arrays) -> None:
         search.ring_gap[0] *= 2
         search.ring_tries[0] = 0
     sooner = 2 if search.recording[0] == WITHOUT_LOG else 1
-    gap = search.ring_gap[0] // sooner
+    gap = cycles_between(st, work) // sooner
     turn = search.ring_tries[0] % policy.gap_turns[0]
     search.next_ring[0] = st.clock.now[0] + gap + gap // policy.gap_turns[0] * turn

@@ -79,6 +79,24 @@ RAISED = frozenset({"registers", "stamps", "earlier"})
 Sticky bits of registers are set by more, and nothing is else after they are set again.
 """
 
+OBSERVED = {
+    "observers.counting": SpanRule.EQUAL,
+    "observers.edge_was": SpanRule.EQUAL,
+    "observers.derived": SpanRule.EQUAL,
+    "observers.timer_base": SpanRule.STAMP,
+    "traces.state": SpanRule.EQUAL,
+    "traces.stopping": SpanRule.EQUAL,
+    "traces.gap": SpanRule.GAP,
+    "traces.mask": SpanRule.EQUAL,
+    "traces.delta": SpanRule.EQUAL,
+    "traces.repeats": SpanRule.REPEATS,
+    "traces.used": SpanRule.EQUAL,
+    "traces.full": SpanRule.EQUAL,
+    "traces.left": SpanRule.EQUAL,
+    "traces.lost": SpanRule.ACCOUNT,
+}
+"""What event units at work change, and how it is compared; ``unit_guards`` has the rest of their guards."""
+
 RINGS = frozenset({"switch.last", "switch.entered"})
 """Columns of ports with a slot for each word."""
 
@@ -115,8 +133,8 @@ _LAST = ("registers", "stamps", "earlier")
 
 
 def stays(name: str, column: Column, owner: Owner) -> bool:
-    """Whether a column changes only by software, or while event units are at work: both keep jumps away."""
-    of_units = owner in (Owner.UNIT, Owner.NODE) and name not in RAISED
+    """Whether a column changes only by software, or while events are on their way: both keep jumps away."""
+    of_units = owner in (Owner.UNIT, Owner.NODE) and name not in RAISED and name not in OBSERVED
     return of_units or column.kind is Motion.SETTING
 
 
@@ -124,6 +142,8 @@ def how(name: str, column: Column, owner: Owner) -> SpanRule | None:
     """How a column is compared; None = it has guards of its own, or stays, or is not the model's business."""
     if name in FLAGS:
         return SpanRule.EQUAL
+    if name in OBSERVED:
+        return OBSERVED[name]
     if name in GUARDED or stays(name, column, owner) or column.kind in (Motion.DATA, Motion.PROCESS):
         return None
     if column.reset is Reset.WIRED:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from memtile.arch.registers import WORD_BITS
 from memtile.arch.tiles import MAX_DIMENSIONS
+from memtile.arch.trace_facts import SYNC_CYCLES
 from memtile.jit.addresses import WORD, access
 from memtile.jit.decorators import jit
 from memtile.model.dma.access_log import NEXT
@@ -43,8 +45,10 @@ from memtile.sim.skip.records import (
 
 UNBOUNDED = 1 << 62
 DIFFERENT = -1
-_MARGIN = 2  # cycles before one that is due, at which a jump ends
+MARGIN = 2  # cycles before one that is due, at which a jump ends
 
+_MOST = (1 << WORD_BITS) - 1
+_GAP = SYNC_CYCLES
 _load, _store = access()
 
 
@@ -138,12 +142,53 @@ def next_due(kept: Ints, at: int, first: int, words: int, began: int, period: in
         change = _load(first + word * WORD) - was
         if change == 0:
             if was >= began:
-                if was - _MARGIN < began + period:
+                if was - MARGIN < began + period:
                     return DIFFERENT
-                earliest = min(earliest, was - _MARGIN)
+                earliest = min(earliest, was - MARGIN)
         elif change != period:
             return DIFFERENT
     return earliest
+
+
+@jit
+def reached(kept: Ints, at: int, first: int, words: int, period: int, limit: int, most: int) -> int:
+    """Cycles after which a number comes to ``limit``, or else to ``most``, at the earliest.
+
+    Each of the words grows by one in a cycle at most, and by the same in each period. ``DIFFERENT`` if one
+    has come to its limit in this one, or has begun anew.
+    """
+    earliest = UNBOUNDED
+    for word in range(words):
+        now, was = _load(first + word * WORD), kept[at + word]
+        if now == was:
+            continue
+        if now < was or now - was > period or was < limit <= now:
+            return DIFFERENT
+        earliest = min(earliest, (limit if now < limit else most) - now)
+    return max(earliest - MARGIN, 0)
+
+
+@jit
+def steady(kept: Ints, at: int, first: int, words: int, period: int) -> bool:
+    """Whether each number has grown in each cycle, or in none."""
+    for word in range(words):
+        change = _load(first + word * WORD) - kept[at + word]
+        if change != 0 and change != period:
+            return False
+    return True
+
+
+@jit
+def growing(plan: Spans, kept: Ints, span: int, at: int, first: int, period: int) -> int:
+    """Cycles for which the numbers of a row may grow as they do; or ``DIFFERENT``."""
+    words, how = plan.words[span], plan.compared[span]
+    if how == SpanRule.GAP:
+        if not steady(kept, at, first, words, period):
+            return DIFFERENT
+        return reached(kept, at, first, words, period, _GAP, _GAP)
+    if how == SpanRule.REPEATS:
+        return reached(kept, at, first, words, period, UNBOUNDED, UNBOUNDED)
+    return reached(kept, at, first, words, period, plan.limit[span], _MOST)
 
 
 @jit
@@ -163,6 +208,11 @@ def compare_span(plan: Spans, kept: Ints, span: int, at: int, began: int, period
             if due == DIFFERENT:
                 return DIFFERENT
             bound = min(bound, due)
+        elif how >= SpanRule.COUNTER:
+            more = growing(plan, kept, span, at, first, period)
+            if more == DIFFERENT:
+                return DIFFERENT
+            bound = min(bound, began + period + more)
         at += words
     return bound
 

@@ -34,7 +34,8 @@ _REPLAY, _KERNEL = clock.Stop.REPLAY, clock.Stop.KERNEL  # members of an enum ar
 
 _KEPT_OFF = {
     KeptOff.CORE: "cores use their cascades",
-    KeptOff.UNIT: "an event unit counts, traces or combines events",
+    KeptOff.UNIT: "broadcasts of events are on their way, or events act on a core or a scrubber",
+    KeptOff.TRACE: "a trace unit notes events",
     KeptOff.CIRCUIT: "words go through switches in packets, or to or from cores, hosts or other places",
     KeptOff.CONTROL: "tokens or control packets are on their way",
     KeptOff.MEMORY: "a scrubber, a zeroisation or memory-mapped accesses use the banks",

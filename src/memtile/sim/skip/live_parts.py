@@ -11,8 +11,10 @@ from __future__ import annotations
 from memtile.jit.addresses import WORD
 from memtile.jit.decorators import jit
 from memtile.model.dma.bd_fields import iterates, iteration_register
+from memtile.model.events.unit_setup import USES_COUNTERS
 from memtile.model.state.causes import CorePhase, Phase
 from memtile.model.state.columns import Ints
+from memtile.model.state.event_columns import SOURCE, EventSource
 from memtile.model.state.state import State
 from memtile.model.streams.switch_config import OFF
 from memtile.sim.skip.records import (
@@ -20,6 +22,7 @@ from memtile.sim.skip.records import (
     Arrays,
     LiveSection,
     RowsOf,
+    SpanRule,
 )
 
 _SIDES = 3  # of a tile, itself among them
@@ -131,6 +134,9 @@ def mark_active_of(st: State, work: Arrays, tile: int) -> None:
     for ch in range(tiles.channel_base[tile], tiles.channel_base[tile] + tiles.channels[tile]):
         if busy(st, ch):
             mark_channel(st, work, ch)
+    for unit in range(tiles.first_unit[tile], tiles.first_unit[tile] + tiles.units[tile]):
+        if st.observers.active[unit] == 1:
+            mark(work, LiveSection.TILE, tile)
     if core >= 0 and (st.cores.phase[core] != CorePhase.IDLE or st.cores.active[core] == 1):
         mark_core(st, work, core)
 
@@ -220,6 +226,66 @@ def add_of_tiles(st: State, work: Arrays, entry: int, owned: int) -> None:
 
 
 @jit
+def counts_in(st: State, unit: int) -> bool:
+    """Whether registers of the unit count."""
+    return bool(st.observers.active[unit] == 1 and st.observers.uses[unit] & USES_COUNTERS)
+
+
+@jit
+def add_registers(st: State, work: Arrays, entry: int, tile: int) -> None:
+    """Add the registers of a tile to the plan, but for those that count."""
+    tiles, at = st.spec.tiles, st.spec.tiles.register_base[tile]
+    end = at + tiles.registers[tile]
+    while at < end:
+        first = behind = end
+        for unit in range(tiles.first_unit[tile], tiles.first_unit[tile] + tiles.units[tile]):
+            counter = st.spec.event_units.counter[unit]
+            if counts_in(st, unit) and at <= counter < first:
+                first, behind = counter, counter + st.spec.event_units.counters[unit]
+        add_rows(work, entry, at, first - at, 1)
+        at = behind
+
+
+@jit
+def is_only_raised(st: State, unit: int, event: int) -> bool:
+    """Whether nothing but raising it by its number asserts an event, so that its stamps say when it was."""
+    known = event <= st.spec.event_modules.last[st.spec.event_units.module[unit]]
+    return bool(known and st.lines[unit, event, SOURCE] == EventSource.RAISED)
+
+
+@jit
+def add_counters(st: State, work: Arrays, entry: int) -> None:
+    """Add the registers that count to the plan.
+
+    One that an event may reset of which nobody knows when it was is compared for being equal.
+    """
+    plan = work.plan
+    for n in range(work.search.live_count[0, LiveSection.TILE]):
+        tile = listed_part(work, LiveSection.TILE, n)
+        first = st.spec.tiles.first_unit[tile]
+        for unit in range(first, first + st.spec.tiles.units[tile]):
+            for counter in range(st.spec.event_units.counters[unit] if counts_in(st, unit) else 0):
+                add_rows(work, entry, st.spec.event_units.counter[unit] + counter, 1, 1)
+                last = work.search.span_count[0] - 1
+                reset = st.observers.reset[unit, counter]
+                known = reset == 0 or is_only_raised(st, unit, reset)
+                plan.compared[last] = SpanRule.COUNTER if known else SpanRule.EQUAL
+                plan.limit[last] = st.observers.threshold[unit, counter]
+
+
+@jit
+def add_changing(st: State, work: Arrays, entry: int) -> None:
+    """Add the registers to the plan that time may change."""
+    if work.search.with_events[0] == 0:
+        add_iterations(st, work, entry)
+    else:
+        for n in range(work.search.live_count[0, LiveSection.TILE]):
+            add_registers(st, work, entry, listed_part(work, LiveSection.TILE, n))
+    if work.search.with_units[0] > 0:
+        add_counters(st, work, entry)
+
+
+@jit
 def make_plan(st: State, work: Arrays) -> None:
     """Plan what is kept and compared: the state of all that is live, see ``plan.arrays`` for the layout."""
     search = work.search
@@ -227,11 +293,12 @@ def make_plan(st: State, work: Arrays) -> None:
     find_live(st, work)
     search.span_count[0] = search.slot_words[0] = search.differing_word[0] = 0
     search.with_events[0] = 1 if st.clock.raised[0] > 0 else 0
+    search.with_units[0] = st.active_units[0]
     for entry in range(layout.table.shape[0]):
         owned = layout.rows_of[entry]
-        if search.with_events[0] == 0 and owned == RowsOf.REGISTER:
-            add_iterations(st, work, entry)
-        elif search.with_events[0] == 0 and owned == RowsOf.UNIT:
+        if owned == RowsOf.REGISTER:
+            add_changing(st, work, entry)
+        elif owned == RowsOf.UNIT and search.with_events[0] + search.with_units[0] == 0:
             continue
         elif owned < OF_TILES:
             add_of_tiles(st, work, entry, owned)
@@ -289,9 +356,11 @@ def all_that_acts(st: State, work: Arrays) -> bool:
 def outdated(st: State, work: Arrays) -> bool:
     """Whether something else than the clock has written registers since the plan was made.
 
-    Or the first event was raised by its number.
+    Or the first event was raised by its number, or other event units are at work.
     """
     search = work.search
     if search.planned[0] == 0 or search.packet_words[0] != st.clock.by_packet[0]:
+        return True
+    if search.with_units[0] != st.active_units[0]:
         return True
     return bool(search.with_events[0] == 0 and st.clock.raised[0] > 0)

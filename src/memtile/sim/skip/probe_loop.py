@@ -62,8 +62,16 @@ from memtile.sim.skip.records import (
     RING_SLOTS,
     ROW,
     Arrays,
+    KeptOff,
 )
-from memtile.sim.skip.repeat_guards import of_channels, others_at_work, quiet_elsewhere, where_accesses_go
+from memtile.sim.skip.repeat_guards import (
+    bit,
+    of_channels,
+    others_at_work,
+    quiet_elsewhere,
+    where_accesses_go,
+)
+from memtile.sim.skip.unit_guards import of_units, tracing, write_traces
 
 
 @jit
@@ -147,6 +155,8 @@ def try_jump(st: State, work: Arrays, slot: int, end: int, until: int) -> bool:
     probe_budget.looked(work, policy.cost_of_guards[0] * search.channel_count[0])
     compared = search.compared_words[0]
     bound = compare(st, work, slot)
+    if bound != DIFFERENT:
+        bound = min(bound, of_units(st, slot, kept[start + CYCLE], period))
     probe_budget.looked(work, (search.compared_words[0] - compared) // 2)
     if bound == DIFFERENT:
         return False
@@ -173,6 +183,7 @@ def jumped(st: State, work: Arrays) -> None:
     period = began - kept[start + CYCLE]
     history_log.note_jump(st, period, times)
     move_on(st, work, slot, times)
+    write_traces(st)
     history_log.spread_jump(st, began)
     search.jumps[0] += 1
     search.jumped_cycles[0] += times * period
@@ -270,6 +281,7 @@ def found_nothing(st: State, work: Arrays, length: int) -> None:
     """Let the looks be longer and more seldom."""
     search, policy = work.search, work.policy
     search.failed_probes[0] += 1
+    search.obstacles[0] |= bit(KeptOff.TRACE, tracing(st))
     search.probe_step[0] = 1
     search.action_probes[0] = max(search.action_probes[0] - 1, 0)
     wait = 0

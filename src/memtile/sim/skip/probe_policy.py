@@ -80,6 +80,9 @@ class Policy(NamedTuple):
         Choice(4, "gaps", "of different lengths: with one length states would miss what repeats for a while"),
     ]
     stored_words: Annotated[Ints, Choice(16, "words", "that may be stored for each cycle that is stepped")]
+    cheap_cycle: Annotated[
+        Ints, Choice(768, "ns", "of a cycle; where one costs more, states are stored as much sooner")
+    ]
     # what stepping costs
     cost_of_cycle: Annotated[Ints, Choice(7, "ns", "of a cycle of the clock")]
     cost_of_channel: Annotated[Ints, Choice(20, "ns", "of an active channel in a cycle")]

@@ -29,6 +29,9 @@ class SpanRule(IntEnum):
     STAMP = 1
     DUE = 2
     ACCOUNT = 3  # by anything, which comes again in each period
+    COUNTER = 4  # by one in a cycle at most, up to ``limit`` and the largest word: a performance counter
+    REPEATS = 5  # by one in a cycle at most: repeats of the last frame of a trace, see ``unit_guards``
+    GAP = 6  # by one in each cycle or not at all, up to the next frame of a trace
 
 
 class LiveSection(IntEnum):
@@ -77,6 +80,7 @@ class KeptOff(IntEnum):
     CHECK = 5
     WORDS = 6
     CIRCUIT = 2
+    TRACE = 7
 
 
 CYCLE, ROW, HEAD = range(3)  # of a slot; HEAD: entries before those of the channels
@@ -169,6 +173,7 @@ class Search(NamedTuple):
         planned: 1 = the plan is of what may take part now.
         packet_words: words that control packets had written when it was made.
         with_events: 1 = it has what changes only where events are raised by their number.
+        with_units: event units at work when it was made.
         span_count: spans of the plan.
         slot_words: words of its spans.
         scope_rows: rows of tables that may be live.
@@ -230,6 +235,7 @@ class Search(NamedTuple):
     planned: Ints
     packet_words: Ints
     with_events: Ints
+    with_units: Ints
     span_count: Ints
     slot_words: Ints
     scope_rows: Ints
@@ -317,6 +323,7 @@ class Spans(NamedTuple):
         stride: bytes from one row to the next.
         words: of each row.
         compared: how, see ``SpanRule``.
+        limit: of a counter: its threshold, -1 = none.
     """
 
     address: Ints
@@ -324,6 +331,7 @@ class Spans(NamedTuple):
     stride: Ints
     words: Ints
     compared: Ints
+    limit: Ints
 
 
 class Layout(NamedTuple):

@@ -45,6 +45,7 @@ from memtile.sim.skip.records import (
 )
 from memtile.sim.skip.repeat_bounds import above, before
 from memtile.sim.skip.stream_ways import NOBODY, chart
+from memtile.sim.skip.unit_guards import units_that_act
 
 _INNER = 3  # dimensions that may end
 _BEAT = 2  # words that a sink has to have room for, or it is full
@@ -61,7 +62,7 @@ def bit(what: int, count: int) -> int:
 def others_at_work(st: State) -> int:
     """What acts beside the channels: a bit for each ``KeptOff``."""
     found = bit(KeptOff.CORE, st.cascading[0])
-    found |= bit(KeptOff.UNIT, st.active_units[0] + st.in_flight[0])
+    found |= bit(KeptOff.UNIT, units_that_act(st) + st.in_flight[0])
     found |= bit(KeptOff.CONTROL, st.active_controls[0])
     found |= bit(KeptOff.MEMORY, st.asking_axi[0] + st.guarding[0] + st.zeroising[0])
     return found | bit(KeptOff.CHECK, st.noting[notes.ON])

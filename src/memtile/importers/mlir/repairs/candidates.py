@@ -21,6 +21,7 @@ from memtile.importers.mlir.token_packets import Text
 
 _NEAR = 1.0  # how much likelier a change is at what the first finding is about
 _MOVE = ("length", "size", "stride", "offset", "repeat")
+_OF_VALUES = "MT0405"
 _STREAM = ("flow", "channel", "port", "start")
 _BY_CODE: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -61,12 +62,13 @@ _BY_CODE: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "MT0314": ("wait", "start"),
         "MT0315": ("bd_id",),
         "MT0318": ("wait", "order"),
+        "MT0338": ("set_lock",),
         "MT0323": _MOVE,
         "MT0324": _MOVE,
         "MT0325": ("count", "release"),
         "MT0401": ("object_fifo", "stride", "offset", "order"),
         "MT0402": ("order", "offset", "padding"),
-        "MT0405": ("array", "padding", "offset", "stride", "size", "buffer", "next_bd", "lock_value"),
+        "MT0405": ("array", "padding", "offset", "stride", "buffer", "next_bd", "lock_value", "flow", "type"),
     }
 )
 """Kinds of change that are likelier where the first findings have a code."""
@@ -82,6 +84,7 @@ _BY_WORDS: Sequence[tuple[re.Pattern[str], tuple[str, ...]]] = (
 )
 """The same for refusals that have no code of their own, by words of their message."""
 _MEANT = 0.8  # how much
+_PASSED_ON = 0.3  # how much of both for a move of words that come out right or wrong as they were made
 _SAID = 0.5  # how much likelier is what the fix of the first finding names
 _NAME = re.compile(r"(?:'|@)([\w.$]+)")
 _NUMBER = re.compile(r"(?:offset|stride|length of|size|acquire|release|all|id|BD) (\d+)")
@@ -110,6 +113,7 @@ def candidates(text: Text, findings: Sequence[Finding]) -> list[Candidate]:
     suspects = Suspects(findings, design)
     meant = {kind: _MEANT / (n + 1) for n in (1, 0) for each in findings[n : n + 1] for kind in _meant(each)}
     fix = "".join(each.fix for each in findings[:1])
+    values = any(each.code == _OF_VALUES for each in findings[:1])
     said = {*_NAME.findall(fix), *_NUMBER.findall(fix)}
     found: dict[tuple[tuple[int, str, str], ...], Candidate] = {}
     for source in _SOURCES:
@@ -117,6 +121,8 @@ def candidates(text: Text, findings: Sequence[Finding]) -> list[Candidate]:
             if hides(each, findings):
                 continue
             likelier = _NEAR * suspects.near(operation) + meant.get(each.kind, 0.0)
+            if values and source is number_candidates and each.kind in _MOVE:
+                likelier *= _PASSED_ON
             likelier += _SAID * any(change.new.strip('@%"') in said for change in each.changes)
             made = replace(each, unlikely=each.unlikely - likelier)
             key = tuple((change.offset, change.old, change.new) for change in made.changes)

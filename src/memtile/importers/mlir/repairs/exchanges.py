@@ -1,8 +1,8 @@
-"""Candidates that exchange two of a kind: arrays and numbers of a host, dimensions, zeros on both sides."""
+"""Candidates that exchange two of a kind: arrays and numbers of a host, dimensions, zeros, flows, signs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 from memtile.explain.findings import Change
@@ -12,8 +12,12 @@ from memtile.importers.mlir.repairs.host_steps import CONFIGURE, SEQUENCES
 from memtile.importers.mlir.repairs.patterns import BD, MEMCPY, part_of
 from memtile.importers.mlir.repairs.releases import Found
 from memtile.importers.mlir.tree import Operation
+from memtile.importers.mlir.value_types import operands_of, uses
 
 _FIFO, _PARAMETER = "aie.objectfifo", "aiex.npu.rtp_write"
+_FLOWS, _CALLS = ("aie.flow", "aie.packet_flow"), ("func.call", "call")
+_SIGNS = ("ext", "shr", "div", "rem", "min", "max")
+"""Operations of arith that there are of numbers with a sign and of those without one."""
 _MOST = 12  # streams of a host between which arrays are exchanged
 _Stream = tuple[str, str]
 """A channel, as a transfer calls it, and an array of the host."""
@@ -24,6 +28,12 @@ def exchange_candidates(design: DesignText) -> Iterator[Found]:
     for sequence in design.named(*SEQUENCES):
         yield from _arrays(design, sequence)
         yield from _parameters(design, sequence)
+    yield from _ends(design)
+    yield from _offsets(design)
+    for each in design.named(*_CALLS):
+        yield from _operands(design, each)
+    for each in design.named(*(f"arith.{name}{sign}i" for name in _SIGNS for sign in "su")):
+        yield _sign(design, each)
     for each in design.named(MEMCPY, BD, _FIFO):
         yield from _dimensions(design, each)
         yield from _paddings(design, each)
@@ -51,7 +61,8 @@ def _arrays(design: DesignText, sequence: Operation) -> Iterator[Found]:
 
 def _parameters(design: DesignText, sequence: Operation) -> Iterator[Found]:
     """The values of two runtime parameters in each other's place."""
-    writes = [(each, [*design.numbers(each)][-1:]) for each in design.inside(sequence, _PARAMETER)]
+    every = design.inside(sequence, _PARAMETER)
+    writes = [(each, [*design.numbers(each)][-1:]) for each in every]
     for (one, first), (other, second) in combinations(writes[:_MOST], 2):
         if first and second and first[0][2] != second[0][2]:
             changes = [
@@ -60,6 +71,95 @@ def _parameters(design: DesignText, sequence: Operation) -> Iterator[Found]:
             ]
             says = f"lines {one.line} and {other.line}: exchange the values {first[0][2]} and {second[0][2]}"
             yield one, Candidate("array", says, changes, 0.6)
+
+    for each in every[:_MOST]:
+        yield from _places(design, each, every)
+
+
+def _places(design: DesignText, write: Operation, every: Sequence[Operation]) -> Iterator[Found]:
+    """A runtime parameter at another place of its buffer, which no other one has."""
+    symbol = design.symbol(write)
+    same = [[*design.numbers(each)] for each in every if design.symbol(each) == symbol]
+    size = next(
+        (design.elements(each) for each in design.named("aie.buffer") if symbol in design.names(each)), 0
+    )
+    taken = {numbers[0][2] for numbers in same if len(numbers) > 1}
+    (_, at, value), *rest = [*design.numbers(write)] or [("", 0, 0)]
+    for other in range(min(size or 0, _MOST)) if rest else ():
+        if other not in taken:
+            says = f"line {write.line}: place {other} of @{symbol} instead of {value}"
+            yield write, Candidate("array", says, design.with_number(write, at, other), 0.65)
+
+
+def _ends(design: DesignText) -> Iterator[Found]:
+    """The receivers of two flows from one tile, or the senders of two to one, in each other's place."""
+    flows = [(each, _tokens(design, each)) for each in design.named(*_FLOWS)]
+    for (one, first), (other, second) in combinations(flows[:_MOST], 2):
+        if len(first) != len(second) or len(first) != 2 or one.name != other.name:
+            continue
+        same = [design.words[a] == design.words[b] for a, b in zip(first, second, strict=True)]
+        if same.count(True) != 1:
+            continue
+        at = same.index(False)
+        tiles = [design.words[each[at]] for each in (first, second)]
+        changes = []
+        for mine, theirs in ((first[at], second[at]), (second[at], first[at])):
+            changes += [
+                design.edits.token(mine + by, design.words[theirs + by])
+                for by in (0, 4)
+                if design.words[mine + by] != design.words[theirs + by]
+            ]
+        says = f"lines {one.line} and {other.line}: exchange {' and '.join(tiles)}"
+        rises = design.tiles[tiles[1]] < design.tiles[tiles[0]]  # then
+        yield one, Candidate("flow", says, changes, 0.55 if rises else 0.75)
+
+
+def _offsets(design: DesignText) -> Iterator[Found]:
+    """The offsets of two descriptors of as many elements of one buffer, in each other's place."""
+    of = [(each, _offset(design, each)) for each in design.named(BD)]
+    found = [(each, offset) for each, offset in of if offset is not None]
+    for (one, first), (other, second) in combinations(found[:_MOST], 2):
+        if first[2:] != second[2:] or first[1] == second[1]:
+            continue
+        changes = [
+            *design.with_number(one, first[0], second[1]),
+            *design.with_number(other, second[0], first[1]),
+        ]
+        says = f"lines {one.line} and {other.line}: exchange the offsets {first[1]} and {second[1]}"
+        yield one, Candidate("offset", says, changes, 0.45 if second[1] < first[1] else 0.75)
+
+
+def _offset(design: DesignText, bd: Operation) -> tuple[int, int, str, int] | None:
+    """Token and value of the offset of a descriptor, its buffer and its length."""
+    numbers = [(part_of(bd, role), at, value) for role, at, value in design.numbers(bd)]
+    offset = next((each for each in numbers if each[0] == "offset"), None)
+    length = next((value for part, _, value in numbers if part == "length"), -1)
+    buffer = next((word for word in bd.words if word[:1] == "%"), "")
+    return None if offset is None else (*offset[1:], buffer, length)
+
+
+def _tokens(design: DesignText, flow: Operation) -> list[int]:
+    """The values of tiles of a flow's ends, the sender's first; each is followed by ``, DMA : 0``."""
+    ends = design.inside(flow, "aie.packet_source", "aie.packet_dest") or [flow]
+    every = (at for end in ends for span in end.spans for at in range(*span))
+    return [at for at in every if design.words[at] in design.tiles]
+
+
+def _operands(design: DesignText, call: Operation) -> Iterator[Found]:
+    """Two arguments of a call that are of one type, exchanged."""
+    for one, other in combinations([*uses(call, operands_of(call))][:_MOST], 2):
+        if one.kind == other.kind and one.value != other.value:
+            changes = [design.edits.token(one.at, other.value), design.edits.token(other.at, one.value)]
+            says = f"line {call.line}: exchange {one.value} and {other.value}"
+            yield call, Candidate("array", says, changes, 0.7)
+
+
+def _sign(design: DesignText, operation: Operation) -> Found:
+    """An operation on numbers with a sign for one on numbers without, or the other way round."""
+    name = operation.name
+    other = name[:-2] + ("u" if name[-2] == "s" else "s") + name[-1]
+    changes = [design.edits.token(operation.at, other)]
+    return operation, Candidate("type", f"line {operation.line}: {other} instead of {name}", changes, 0.75)
 
 
 def _channel(design: DesignText, move: Operation) -> str:

@@ -43,12 +43,13 @@ _SHARED = 0.2  # a change of a number that others like it have too is so much le
 
 def number_candidates(design: DesignText) -> Iterator[Found]:
     """Candidates with another number somewhere."""
+    yield from _loops(design)
     found = [(each, *number) for each in design.named(*_KINDS) for number in design.numbers(each)]
     seen: dict[tuple[str, str], Counter[int]] = defaultdict(Counter)
     for operation, role, _, value in found:
         seen[_alike(design, operation, role)][value] += 1
     for operation, role, at, value in found:
-        if _is_taken(design, operation, role):
+        if _is_taken(design, operation, role) or _is_idle(design, operation, at):
             continue
         alike = seen[_alike(design, operation, role)]
         for other, unlikely in _others(design, operation, role, value, alike).items():
@@ -58,6 +59,33 @@ def number_candidates(design: DesignText) -> Iterator[Found]:
             part = part_of(operation, role)
             says = f"{_title(design, operation)}: {f'{part} ' * bool(part)}{other} instead of {value}"
             yield operation, Candidate(kind, says, changes, unlikely)
+
+
+def _loops(design: DesignText) -> Iterator[Found]:
+    """Loops over a dimension of what they store to that end before it does."""
+    for loop in design.named("scf.for"):
+        words, block = loop.words, loop.regions[0].blocks[0] if loop.regions else None
+        every = [at for span in loop.spans for at in range(*span)]
+        if block is None or "to" not in words:
+            continue
+        at, index = every[words.index("to") + 1], words[0]
+        bound = design.number(loop, at)
+        for store in (each for each in block.operations if each.name == "memref.store"):
+            places = [word for word in store.words if word[:1] == "%"][2:]
+            shape = design.shape(store)
+            size = next((size for place, size in zip(places, shape, strict=False) if place == index), bound)
+            if bound is not None and size is not None and bound < size:
+                says = f"line {loop.line}: the loop ends at {size} instead of {bound}"
+                yield loop, Candidate("bound", says, design.with_number(loop, at, size), 0.2)
+
+
+def _is_idle(design: DesignText, operation: Operation, at: int) -> bool:
+    """Whether a number is the stride of a dimension of size 1, which no step ever takes."""
+    parts = [(part_of(operation, role), token, value) for role, token, value in design.numbers(operation)]
+    sizes, strides = ([each for each in parts if each[0] == part] for part in ("size", "stride"))
+    if len(sizes) != len(strides):
+        return False
+    return any(stride[1] == at and size[2] == 1 for size, stride in zip(sizes, strides, strict=True))
 
 
 def _kind(operation: Operation, role: str) -> str:

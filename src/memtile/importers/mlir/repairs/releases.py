@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -38,6 +38,7 @@ def fifo_candidates(design: DesignText) -> Iterator[Found]:
         taken = [*filter(None, (_end(design, each) for each in design.inside(core, ACQUIRE)))]
         given = [*filter(None, (_end(design, each) for each in design.inside(core, RELEASE)))]
         yield from _missing_releases(design, taken, given)
+        yield from _surplus_releases(design, taken, given)
         yield from _other_ends(design, taken, given)
 
 
@@ -80,6 +81,23 @@ def _release_of(design: DesignText, end: _End, unlikely: float) -> Candidate:
         "and not released"
     )
     return Candidate("release", says, [design.edits.line_behind(behind, line)], unlikely)
+
+
+def _surplus_releases(design: DesignText, taken: Sequence[_End], given: Sequence[_End]) -> Iterator[Found]:
+    """Without one of the releases of a block that acquires less often, or with it behind the block's loop."""
+    for end in given:
+        block = siblings(end.operation)
+        acquires = [each for each in taken if each.key == end.key]
+        here = sum(each.operation in block for each in acquires)
+        if sum(each.key == end.key and each.operation in block for each in given) <= here:
+            continue
+        without = [design.edits.without(end.operation)]
+        yield end.operation, Candidate("release", f"no second release {end.key[0]}", without, 0.4)
+        around = end.operation.parent.region.operation if end.operation.parent else None
+        if here == 0 and around is not None and any(each.operation in siblings(around) for each in acquires):
+            says = f"release {end.key[0]} behind its loop, line {around.line}: it is acquired before that"
+            changes = design.edits.moved_behind(end.operation, around)
+            yield end.operation, Candidate("release", says, changes, 0.2)
 
 
 def _last_use(acquire: Operation) -> Operation:
@@ -134,6 +152,7 @@ def lock_candidates(design: DesignText) -> Iterator[Found]:
     uses = [*filter(None, (_use(each) for each in design.named(USE)))]
     locks = {each.results[0]: each for each in design.named("aie.lock") if each.results}
     yield from _initial_values(design, locks, uses)
+    yield from _set_instead(design, locks, uses)
     blocks: dict[int, list[_Use]] = defaultdict(list)
     for use in uses:
         if use.lock in locks:
@@ -159,6 +178,18 @@ def _balance(lock: str, uses: Sequence[_Use]) -> tuple[int, int]:
     """How many acquires and how many releases of a lock the text has."""
     of_lock = [use.releases for use in uses if use.lock == lock]
     return len(of_lock) - sum(of_lock), sum(of_lock)
+
+
+def _set_instead(design: DesignText, locks: Mapping[str, Operation], uses: Sequence[_Use]) -> Iterator[Found]:
+    """Another lock that a host sets: one that is acquired and that nothing releases or sets."""
+    sets = [each for each in design.named("aiex.set_lock") if len(each.words) > 1]
+    given = {use.lock for use in uses if use.releases} | {word for each in sets for word in each.words}
+    for name in dict.fromkeys(use.lock for use in uses if use.lock in locks and use.lock not in given):
+        for each in sets:
+            at = next((at for at in range(each.at, each.at + 8) if design.words[at] in locks), None)
+            if at is not None:
+                says = f"line {each.line}: set {name} instead of {design.words[at]}"
+                yield each, Candidate("set_lock", says, [design.edits.token(at, name)], 0.9)
 
 
 def _initial_values(design: DesignText, locks: dict[str, Operation], uses: Sequence[_Use]) -> Iterator[Found]:

@@ -90,12 +90,16 @@ class TextEdits:
 
     def moved_behind(self, operation: Operation, other: Operation) -> list[Change]:
         """An operation taken out of its line, and put behind another one."""
+        return [self.without(operation), self.line_behind(other, text_of(operation))]
+
+    def without(self, operation: Operation) -> Change:
+        """An operation taken out of its line."""
         begin, end = span_of(operation)
         content = self._text.content
         start = content.rfind("\n", 0, begin) + 1
         if not content[start:begin].strip() and content[end : end + 1] == "\n":
             begin, end = start, end + 1
-        return [self.change(begin, end, ""), self.line_behind(other, text_of(operation))]
+        return self.change(begin, end, "")
 
     def _indent(self, operation: Operation) -> str:
         begin, _ = span_of(operation)

@@ -1,0 +1,83 @@
+"""Descriptors that wait for one buffer and move another one, of memories that no core reaches.
+
+A lock that one descriptor releases and another one acquires hands over what the first has written. Where the
+second reads none of that, and nothing else reads all of it, it reads the wrong buffer. So does a descriptor
+write the wrong one where those that wait for it read words instead that nothing writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memtile.access.distinct import without
+from memtile.check.known_memories import KnownMemory, Part, Use, channels_of, words_of
+from memtile.explain.findings import CODES, Finding, Severity, Side
+from memtile.explain.lock_waits import lock_text
+from memtile.sim.loop.engine import Engine
+
+GUARDED, _WITHOUT_ORDER = "MT0137", "MT0105"
+
+
+def with_guarded(engine: Engine, memories: Sequence[KnownMemory], others: Sequence[Finding]) -> list[Finding]:
+    """Findings with those about descriptors at another buffer than their locks hand over, one a channel.
+
+    They take the place of those about memory that such a descriptor shares with others without an order.
+
+    Args:
+        engine: the model.
+        memories: of a design.
+        others: what is found already; where it is about the same channel otherwise, it is why.
+    """
+    shared = [each for each in others if each.code == _WITHOUT_ORDER]
+    told = channels_of(each for each in others if each not in shared)
+    found = list[Finding]()
+    for memory in memories:
+        for use in (*memory.readers, *memory.writers):
+            who = memory.who(use)
+            meant = _meant(memory, use) if who not in told else None
+            if meant is not None:
+                told.add(who)
+                of_it = [each for each in shared if who in channels_of([each])]
+                severity = Severity.ERROR if of_it else CODES[GUARDED].severity
+                found.append(_finding(engine, memory, use, *meant, severity))
+                shared = [each for each in shared if each not in of_it]
+    return [*found, *(each for each in others if each.code != _WITHOUT_ORDER or each in shared)]
+
+
+def _meant(memory: KnownMemory, use: Use) -> tuple[Part, Use] | None:
+    """What a descriptor was to move and nothing else does, and the one across that moves it too."""
+    reads = use in memory.readers
+    own, others = (memory.readers, memory.writers) if reads else (memory.writers, memory.readers)
+    lock = use.acquired if reads else use.released
+    across = [each for each in others if lock == (each.released if reads else each.acquired)]
+    alike = [each for each in own if lock == (each.acquired if reads else each.released)]
+    strange = [each for each in alike if not any(other.meets(each.bd.places) for other in across)]
+    left = without(words_of(across), memory.read if reads else memory.written)
+    meant = memory.part(left)
+    if lock < 0 or meant is None or len(left) != len(use.bd.places) or strange != [use]:
+        return None
+    rest = words_of(each for each in own if each is not use)
+    if reads and len(without(use.bd.places, rest)):
+        return None  # another lock may be meant
+    return meant, next(each for each in across if each.meets(meant.words))
+
+
+def _finding(
+    engine: Engine, memory: KnownMemory, use: Use, meant: Part, across: Use, severity: Severity
+) -> Finding:
+    reads = use in memory.readers
+    who, verb, other = memory.who(use), *(("reads", "writes") if reads else ("writes", "reads"))
+    own = memory.part(use.bd.places)
+    does = f"{verb} {own.buffer if own is not None else 'other words'}"
+    lock = lock_text(engine, use.acquired if reads else use.released)
+    by = f"waits by {lock} for" if reads else f"hands its words by {lock} to"
+    sides = (
+        Side(who, does, use.bd.said),
+        Side(memory.who(across), f"{other} {meant.buffer}", across.bd.said),
+    )
+    message = (
+        f"{who}, {use.text}, {does}, but {by} {sides[1].who}, {across.text}, which {other} {meant.buffer}, "
+        f"and nothing {verb} {meant.text}."
+    )
+    fix = f"Let BD {use.bd.number} of {who} use {meant.buffer}, or another lock."
+    return Finding(GUARDED, severity, message, sides, fix=fix)

@@ -1,0 +1,50 @@
+"""Words that descriptors read and nothing ever writes, of memories that no core reaches.
+
+A descriptor that reads them sends words that mean nothing: it reads too many, or who writes them too few.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from memtile.access.distinct import without
+from memtile.check.known_memories import KnownMemory, Part, Use, channels_of
+from memtile.explain.findings import CODES, Finding, Side
+
+UNWRITTEN = "MT0136"
+
+
+def unwritten_findings(memories: Sequence[KnownMemory], others: Sequence[Finding]) -> Iterator[Finding]:
+    """One finding for each channel that waits for words of a buffer and reads others too.
+
+    Args:
+        memories: of a design.
+        others: what is found already; where it is about one of the channels, it is why.
+    """
+    named = channels_of(others)
+    for memory in memories:
+        told = set[int]()
+        for reader in memory.readers:
+            lacking = memory.part(without(reader.bd.places, memory.written))
+            writers = memory.writers_in(lacking) if lacking is not None else []
+            writers = [each for each in writers if each.released == reader.acquired >= 0]
+            if lacking is None or not writers or reader.bd.ch in told:
+                continue  # a host may write them between two runs
+            told.add(reader.bd.ch)
+            found = _finding(memory, reader, lacking, writers)
+            if named.isdisjoint(channels_of([found])):
+                yield found
+
+
+def _finding(memory: KnownMemory, reader: Use, lacking: Part, writers: Sequence[Use]) -> Finding:
+    """The finding about a descriptor, and the one that writes the buffer up to there."""
+    last = max(writers, key=lambda use: int(use.bd.places[-1]))
+    does = f"writes {len(last.bd.places)} of the {lacking.end - lacking.first} words of {lacking.buffer}"
+    writes = Side(memory.who(last), does, last.bd.said)
+    reads = Side(memory.who(reader), f"reads {lacking.buffer}", reader.bd.said)
+    message = (
+        f"{writes.who}, {last.text}, {does}, and {reads.who}, {reader.text}, reads {lacking.text}, which "
+        "nothing ever writes."
+    )
+    fix = f"Let BD {last.bd.number} of {writes.who} write them too, or do not read them."
+    return Finding(UNWRITTEN, CODES[UNWRITTEN].severity, message, (writes, reads), fix=fix)

@@ -1,0 +1,103 @@
+"""Words of a core's memory that a host writes when all work is started: the core may have read them by then.
+
+What a host writes comes before the work that it starts afterwards, and before a lock that it sets. After the
+last of these nothing orders a write and a core that reads the word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from memtile.arch.tiles import WORD_BYTES, TileKind
+from memtile.explain.bd_findings import line_of
+from memtile.explain.findings import Finding, Severity, Side
+from memtile.importers.kernels.core_locks import reached_by_core
+from memtile.importers.kernels.lock_names import core_text, place_of
+from memtile.importers.mlir.configure import Configured
+from memtile.importers.mlir.description import CoreDescription
+from memtile.importers.mlir.tree import Operation as Node
+from memtile.runs.operations import MaskPoll, Operation, Other, Write, locate, words_written
+from memtile.runs.waits import WAIT, pushed_channels
+
+_UNORDERED = "MT0201"
+_STORES = ("memref.store", "affine.store", "vector.store", "vector.transfer_write")
+
+
+class _Word(NamedTuple):
+    """A word of a buffer that the host writes: the value of the buffer, which word, and where."""
+
+    value: str
+    word: int
+    step: Operation
+
+
+def late_parameters(made: Configured, steps: Sequence[Operation]) -> Iterator[Finding]:
+    """One finding for each buffer that the host writes too late, and that a core reads.
+
+    Args:
+        made: the device.
+        steps: of the host sequence.
+    """
+    late = _late(made, steps)
+    for value in dict.fromkeys(word.value for word in late):
+        word = next(each for each in late if each.value == value)
+        for core in made.device.cores:
+            if (use := _use(made, core, value)) is not None:
+                yield _finding(made, core, word, use)
+                break
+
+
+def _late(made: Configured, steps: Sequence[Operation]) -> list[_Word]:
+    """The words that a host writes after its last push, lock or other register, with work under way."""
+    kinds = {tile.place: tile.kind for tile in made.array.tiles}
+    started, late = False, list[_Word]()
+    for step in steps:
+        pushes = any(True for _ in pushed_channels(made.array.engine, step))
+        word = _word_at(made, kinds, step) if isinstance(step, Write) else None
+        if isinstance(step, MaskPoll) or (isinstance(step, Other) and step.name == WAIT):
+            started = False
+        elif word is not None:
+            late += [word] if started else []
+        elif pushes or any(True for _ in words_written(step)):
+            started, late = started or pushes, []  # what is written before this may be in order
+    return late
+
+
+def _word_at(made: Configured, kinds: dict[tuple[int, int] | None, TileKind], step: Write) -> _Word | None:
+    """The word of a compute tile's buffer that a step writes, if it is one."""
+    at = locate(step.address)
+    kind = kinds.get((at.column, at.row))
+    if kind is None or kind.role != "compute" or at.offset >= kind.memory_bytes:
+        return None
+    for value, buffer in made.buffers.items():
+        tile = made.tiles.get(made.device.buffers[value].tile) if value in made.device.buffers else None
+        if tile is not None and tile.place == (at.column, at.row):
+            index = (at.offset - buffer.offset) // WORD_BYTES
+            if 0 <= index * WORD_BYTES < buffer.nbytes:
+                return _Word(value, index, step)
+    return None
+
+
+def _use(made: Configured, core: CoreDescription, value: str) -> Node | None:
+    """The first operation of a core that takes a buffer and does not only store into it."""
+    if not core.has_body:
+        return None
+    for each in reached_by_core(core.operation, made.device):
+        if each is not None and value in each.words and each.name not in _STORES:
+            return each
+    return None
+
+
+def _finding(made: Configured, core: CoreDescription, word: _Word, use: Node) -> Finding:
+    name, who = made.buffers[word.value].name, core_text(made, core)
+    line, place = line_of(word.step.place), place_of(use)
+    does = f"writes word {word.word} of buffer '{name}' in {line}, after it has started all transfers"
+    reads = f"reads it ({line_of(place)})"
+    message = f"The host {does}, and {who} {reads}: nothing that the core waits for comes after the write."
+    fix = (
+        f"Write it before the first transfer is started, or let {who} acquire a lock that the host gives "
+        f"after {line} (aiex.set_lock, WorkerRuntimeBarrier.set)."
+    )
+    sides = (Side("the host", does, word.step.place), Side(who, reads, place))
+    return Finding(_UNORDERED, Severity.ERROR, message, sides, fix=fix)
