@@ -9,7 +9,7 @@ def long_sequence(copies: int, device: str = "npu1_1col") -> str:
     """A block that goes to a memory tile and back, with a wait each time: two tasks a copy.
 
     Args:
-        copies: how many; 19,000 make 5 MB of text.
+        copies: how many; 19,000 make 6 MB of text.
         device: that it is for.
     """
     memory, steps = f"memref<{WORDS * copies}xi32>", []
