@@ -310,3 +310,15 @@ def test_a_check_proves_nothing_of_a_wait_for_a_value_that_it_let_go_on(given: i
     result = check("d.mlir", lambda: of_mlir(load_still(Text("d.mlir", text))))
     assert result.proved is not None
     assert result.proved.ends_proved is proved, result.proved
+
+
+@pytest.mark.parametrize("streams", [False, True])
+def test_a_check_proves_nothing_of_cores_at_a_stream(streams: bool) -> None:
+    """An abstract run leaves their words out: here the core waits for one that never comes."""
+    flow = "aie.flow(%d, Core : 0, %c, Core : 0)" if streams else ""
+    wait = "%p = arith.constant 0 : i32\n%w = aie.get_stream(%p : i32) : i32" if streams else ""
+    text = device(LOCKS, FLOWS, flow, DMAS, copying(before=wait), host(*BOTH, WAIT))
+    result = check("d.mlir", lambda: of_mlir(load_still(Text("d.mlir", text))))
+    assert result.proved is not None
+    assert result.proved.ends_proved is not streams
+    assert ("what cores do to their streams is not checked" in result.proved.reasons) is streams

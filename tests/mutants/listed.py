@@ -53,6 +53,13 @@ CULPRITS = "tests/faults/test_stream_culprits.py"
 UNITS = "tests/timing/test_forward_units.py::"
 MUTANTS = (
     Mutant(
+        "words of cores' streams leave a check as sure as before",
+        "check/play.py",
+        "if any(port >= 0 and mode[port] != OFF for",
+        "if any(port >= 0 and mode[port] == -1 for",
+        "tests/data/test_timing_of_texts.py::test_a_check_proves_nothing_of_cores_at_a_stream",
+    ),
+    Mutant(
         "a transfer that is made twice is none too many where one is missing",
         "explain/moves.py",
         "if len(gaps) == 1 and there ==",

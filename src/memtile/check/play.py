@@ -38,7 +38,7 @@ from memtile.model.dma.executions import finish
 from memtile.model.dma.task_queue import room
 from memtile.model.memory.lock_port import granted
 from memtile.model.state.causes import Cause, CorePhase, Phase
-from memtile.model.streams.switch_config import PACKET
+from memtile.model.streams.switch_config import OFF, PACKET
 from memtile.sim.kernels.actions import Action
 from memtile.sim.kernels.kernel_core import RELEASES, Core
 from memtile.sim.loop.clock import Stop
@@ -217,6 +217,9 @@ class Play:
                         self._to_end.add(number)
         for tile in sorted(unknown):
             self._let_core_free(int(spec.core[tile]), self._reached(tile), "is not known")
+        cores, mode = plain(self.engine.state.cores), plain(self.engine.state.switch).mode
+        if any(port >= 0 and mode[port] != OFF for port in (*cores.stream_in, *cores.stream_out)):
+            self.reasons["what cores do to their streams is not checked"] = None
 
     def _reached(self, tile: int) -> Iterator[int]:
         """The locks that the core of a tile reaches."""
