@@ -207,6 +207,13 @@ MUTANTS = (
         UNITS + "test_a_counter_that_was_reset_in_a_period_is_not_counted_on",
     ),
     Mutant(
+        "an event of idle time is asserted in its last cycle alone",
+        "model/events/units.py",
+        "        raise_derived(st, unit, st.clock.now[0] + cycles - 1)  # and so in each cycle before it\n",
+        "",
+        UNITS + "test_what_is_asserted_in_idle_time_is_so_in_each_cycle",
+    ),
+    Mutant(
         "a jump repeats a broadcast",
         "sim/skip/unit_guards.py",
         "        if max(st.stamps[unit, first + n], st.earlier[unit, first + n]) >= began:\n",

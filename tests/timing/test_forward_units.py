@@ -8,7 +8,8 @@ import pytest
 from memtile.bd.descriptor import Descriptor
 from memtile.bd.windows import OWN
 from memtile.jit.tables import plain
-from memtile.model.events import trace_unit
+from memtile.model.events import trace_unit, units
+from memtile.model.state.event_columns import COUNTERS
 from memtile.sim.doors.event_panel import EventUnit
 from memtile.sim.skip import comparison, unit_guards
 from memtile.sim.skip.records import LOOK_SLOT
@@ -219,3 +220,13 @@ def test_nothing_is_jumped_over_in_which_a_broadcast_was_sent() -> None:
     first = int(plain(st.spec.event_modules).broadcast[plain(st.spec.event_units).module[0]])
     st.stamps[0, first + 15] = 50
     assert np.array_equal([seen(50), seen(51)], [True, False])
+
+
+def test_what_is_asserted_in_idle_time_is_so_in_each_cycle() -> None:
+    """The last cycle and the one before it, however long nothing could move."""
+    st, tables = Rig().engine.state, plain(Rig().engine.state.spec.event_modules)
+    event = int(tables.combo[plain(st.spec.event_units).module[0]])
+    st.active_units[:2], st.clock.now[0], st.stamps[0, event] = (1, 0), 50, 50
+    plain(st.observers).derived[0] = 1 << COUNTERS
+    units.skip(st, 30)
+    assert (st.stamps[0, event], st.earlier[0, event]) == (80, 79)

@@ -267,6 +267,7 @@ def skip(st: State, cycles: int) -> None:
                 at = st.spec.event_units.counter[unit] + n
                 st.registers[at] = (st.registers[at] + cycles) & _WORD_MAX
         trace_unit.skip(st, unit, cycles)
+        raise_derived(st, unit, st.clock.now[0] + cycles - 1)  # and so in each cycle before it
         raise_derived(st, unit, st.clock.now[0] + cycles)
 
 
