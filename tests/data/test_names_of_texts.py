@@ -126,8 +126,8 @@ def test_a_core_that_reads_before_it_waits_is_the_one_that_is_too_early(tmp_path
     path = tmp_path / "design.mlir"
     path.write_text(late.replace("$&", "aie.use_lock(%xfree, Release, 1)"))
     (found,) = memtile.load(path).run(np.arange(64, dtype=np.int32), check=True).result.findings
-    assert found.code == "MT0201"
-    assert found.message.startswith("core (0, 2), kernel 'kernel', line ")
-    assert "does not wait until compute(0,2) S2MM 0, BD 0 has written them" in found.message
-    assert found.fix.startswith("Let core (0, 2)")
-    assert "acquire lock 1 'x_full' of tile (0, 2) before each read" in found.fix
+    assert found.code == "MT0105"
+    assert found.message.startswith(
+        "core (0, 2), line 41: buffer 'x' is used before the acquire of lock 1 'x_full'"
+    )
+    assert found.fix == "Acquire lock 1 'x_full' of tile (0, 2) before line 41."

@@ -12117,13 +12117,6 @@ MUTANTS = (
         "tests/data/test_element_functions.py::test_what_it_makes_of_others_is_known_of_a_factor_and_a_constant_alone",
     ),
     Mutant(
-        "rows of a matrix of the other shape keep their stride",
-        "explain/walk_changes.py",
-        "dim._replace(step=rows.get(dim.step, dim.step))",
-        "dim",
-        "tests/data/test_walk_culprits.py::test_the_channel_is_named_with_the_walk_that_it_needs",
-    ),
-    Mutant(
         "the outermost dimension that registers leave out is no dimension",
         "explain/walk_changes.py",
         "    if not inner or inner >= bd.length",

@@ -195,7 +195,7 @@ def _other_shapes(bd: Descriptor, verb: str) -> Iterator[_Candidate]:
     bd = _with_outer(bd)
     for one in range(len(bd.dims)):
         for other in range(one):
-            for reshape in (_turned_shape, _sizes_exchanged, _steps_exchanged):
+            for reshape in (_sizes_exchanged, _steps_exchanged):
                 made = reshape(one, other, bd)
                 if made != bd:
                     make = partial(_reshaped, reshape, one, other)
@@ -325,14 +325,6 @@ def _sizes_exchanged(one: int, other: int, bd: Descriptor) -> Descriptor:
 def _steps_exchanged(one: int, other: int, bd: Descriptor) -> Descriptor:
     """A descriptor with the steps of two dimensions in each other's place."""
     return _exchanged(one, other, _sizes_exchanged(one, other, bd)) if not any(bd.pad) else bd
-
-
-def _turned_shape(one: int, other: int, bd: Descriptor) -> Descriptor:
-    """A descriptor for rows of the other size: steps of one of the sizes become steps of the other."""
-    sizes, made = _sizes(bd), _sizes_exchanged(one, other, bd)
-    rows = {sizes[one]: sizes[other], sizes[other]: sizes[one]}
-    dims = [dim._replace(step=rows.get(dim.step, dim.step)) for dim in made.dims]
-    return replace(made, dims=tuple(dims)) if made != bd and {1} != {dim.step for dim in bd.dims} else bd
 
 
 def _sizes(bd: Descriptor) -> list[int]:
