@@ -112,9 +112,12 @@ def test_what_is_planned_is_exact_and_without_a_finding(layer: PlannedLayer, col
         assert proof.walks >= row.figures["bds"] / 2 > 0
 
 
-@pytest.mark.parametrize(("device", "stride"), [("npu1", 1), ("npu2", 2), ("xcve2802", 1)])
+@pytest.mark.parametrize(
+    ("device", "stride", "padding"),
+    [("npu1", 1, "core"), ("npu2", 2, "core"), ("xcve2802", 1, "core"), ("npu1", 1, "memory tile")],
+)
 def test_weights_in_rounds_make_what_numpy_makes(
-    device: str, stride: int, monkeypatch: pytest.MonkeyPatch
+    device: str, stride: int, padding: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     outside: dict[str, Any] = {}
     external = Array.external
@@ -122,7 +125,7 @@ def test_weights_in_rounds_make_what_numpy_makes(
         Array, "external", lambda self, name, array: external(self, name, outside.setdefault(name, array))
     )
     sizes: Any = {"height": 4, "width": 6, "channels": 8, "features": 16, "deep": 4, "panel": 8, "wide": 4}
-    array = rounds_design(device=device, stride=stride, columns=1, cores=2, depth=2, **sizes)
+    array = rounds_design(device=device, stride=stride, padding=padding, columns=1, cores=2, depth=2, **sizes)
     packed = outside["weights0"].reshape(2, 2, 2, 9, 4, 4)
     weights = packed.transpose(3, 1, 4, 0, 2, 5).reshape(3, 3, 8, 16)  # round, chunk, core, place, deep, wide
     image = np.pad(outside["images"][0], ((1, 1), (1, 1), (0, 0)))

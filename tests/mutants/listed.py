@@ -4694,7 +4694,7 @@ MUTANTS = (
         "explore/plan/designs/convolution_rounds.py",
         "halo = self.size // 2 - self.beside",
         "halo = self.size // 2",
-        "tests/clients/test_plan.py::test_every_choice_of_a_plan_makes_an_exact_design",
+        "tests/clients/test_plan.py::test_weights_in_rounds_make_what_numpy_makes",
     ),
     Mutant(
         "weights are kept in a column whose images have no way",
