@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -98,6 +99,21 @@ def test_a_move_that_is_made_twice_where_another_one_is_missing() -> None:
     assert said(runs(0, 16, 16, 48)) == [("MT0123", "Give it offset 32.")]
     assert said(runs(0, 0, 32, 48)) == [("MT0123", "Give it offset 16.")]
     assert said(runs(0, 16, 16)) == said(runs(0, 16, 48, 16)) == said(runs(0, 0, 16, 16)) == []
+
+
+def seconds_for(count: int) -> float:
+    """Processor time to look at so many moves of one array, of which none is made twice."""
+    moves = [replace(each, writes=True) for each in runs(*range(count), elements=count, loose=True)]
+    times = []
+    for _ in range(3):
+        began = time.process_time()
+        [*move_findings(moves)]
+        times.append(time.process_time() - began)
+    return min(times)
+
+
+def test_many_moves_of_an_array_are_looked_at_in_time_that_grows_with_them() -> None:
+    assert seconds_for(4000) < 10 * seconds_for(1000)  # 16 and more if each looks at each
 
 
 def test_the_stride_of_one_of_several_moves() -> None:

@@ -9672,7 +9672,7 @@ MUTANTS = (
         "importers/mlir/fifo_rules.py",
         "many > acquired[key]:",
         "many > acquired[key] + 1:",
-        "tests/faults/test_object_fifo_rules.py::test_what_mlir_aie_refuses_of_object_fifos",
+        "tests/faults/test_object_fifo_rules.py::test_a_loop_that_releases_more_than_it_acquires",
     ),
     Mutant(
         "a text cannot choose which of two tiles has the objects",

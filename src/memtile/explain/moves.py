@@ -10,6 +10,7 @@ an array, and of no part of them, misses the rows.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -149,7 +150,8 @@ def _outside(group: Sequence[Move]) -> tuple[Move, Change] | None:
 def _again(group: Sequence[Move]) -> tuple[Move, Change] | None:
     """One of two moves that write the same elements of a host array, if another place is left for it."""
     moves = [move for move in group if move.count]
-    same = [move for move in moves if sum(move.same == each.same for each in moves) > 1]
+    often = Counter(move.same for move in moves)
+    same = [move for move in moves if often[move.same] > 1]
     if len(same) != _OTHERS or not same[0].writes or not same[0].loose or len(moves) > _MOST_MOVES:
         return None
     known = same[0].elements
