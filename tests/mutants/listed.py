@@ -11091,7 +11091,7 @@ MUTANTS = (
         "explain/race_findings.py",
         "    if _read_too_early(one, hasty) or _never_waits(one, sides):",
         "    if False:",
-        "tests/data/test_names_of_texts.py::test_a_core_that_reads_before_it_waits_is_the_one_that_is_too_early",
+        "tests/data/test_names_of_texts.py::test_a_race_of_a_core_has_its_line_of_the_text",
     ),
     Mutant(
         "a function of other arguments is called",
@@ -12030,7 +12030,7 @@ MUTANTS = (
         "importers/kernels/turn_balance.py",
         "len(ratios) <= 1 and (core",
         "len(ratios) <= 9 and (core",
-        "tests/faults/test_turn_balance.py::test_the_loop_that_alone_does_not_fit_is_named",
+        "tests/faults/test_turn_balance.py::test_the_transfer_that_alone_does_not_fit_is_named",
     ),
     Mutant(
         "what a core gives need not fit what the next one takes",
