@@ -128,7 +128,7 @@ def check(name: str, make: Callable[[], Subject]) -> CheckResult:
 
 
 def _with_few_numbers(name: str, subject: Subject, known: Collection[tuple[str, ...]]) -> Iterator[Finding]:
-    """What is found of a host with each of a few values of its numbers: warnings, as others may differ."""
+    """Findings that a host has with each of a few values of its numbers; warnings, as others may differ."""
     if subject.with_number is None:
         return
     results = [check(name, partial(subject.with_number, value)).findings for value in _FEW]
@@ -198,7 +198,7 @@ def _with_hangs(
 
 
 def _with_giver(finding: Finding, hung: Sequence[Finding]) -> Finding:
-    """A wait for a lock that nobody releases, as an abstract run says it if that names a core."""
+    """A wait for a lock that is never released, in the words of the abstract run if those name a core."""
     others = (each for each in hung if finding.code == _NEVER_RELEASED and _same(each, finding))
     told = (each for each in others if each.sides[0].who not in {side.who for side in finding.sides})
     found = next((each for each in told if each.sides[0].who.startswith("core")), None)
@@ -250,7 +250,7 @@ def _needed_depths(engine: Engine, make: Callable[[], Subject]) -> tuple[Finding
 
 
 def _same_who(one: Finding, two: Finding) -> bool:
-    """Whether another finding names the first of whom one is about."""
+    """Whether a finding also names the first party of another one."""
     return one.sides[0].who in {side.who for side in two.sides}
 
 

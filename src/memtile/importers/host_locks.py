@@ -1,7 +1,7 @@
 """A lock that a host sets instead of another one: a core waits for that one, which nothing gives.
 
-Decided by the texts of all who use locks, and by the steps of the host: of one lock it gives more than is
-taken in all, of the other one nobody gives any.
+Decided by the texts of all users of locks and by the steps of the host: it gives more of one lock than is
+taken in all, and nothing gives the other one.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ class _Uses:
     Attributes:
         taken: units that are acquired in all, by lock.
         given: locks that are released.
-        waits: by lock the first who acquires it.
-        open: locks of which nobody knows how much is acquired.
+        waits: by lock its first user that acquires it.
+        open: locks of which it is not known how much is acquired.
     """
 
     taken: Counter[str] = field(default_factory=Counter)
@@ -95,9 +95,9 @@ class _Uses:
 def _finding(made: Configured, lacks: str, waits: tuple[str, Act], spare: str, step: Write) -> HostWrite:
     who, act = waits
     wanted, other, line = lock_name(made, lacks), lock_name(made, spare), line_of(step.place)
-    does = f"sets {other} in {line}, of which nobody takes as much"
+    does = f"sets {other} in {line}, which is taken less often"
     at = line_said(act.operation)
-    message = f"{wanted} is given by nobody, and {who} waits for it ({at}); the host {does}."
+    message = f"Nothing releases or sets {wanted}, for which {who} waits ({at}); the host {does}."
     sides = (Side("the host", does, step.place), Side(who, f"waits for {wanted}", place_of(act.operation)))
     fix = f"Let {line} set {wanted}."
     return HostWrite(Finding(INSTEAD, CODES[INSTEAD].severity, message, sides, fix=fix), wanted)

@@ -36,7 +36,7 @@ _WRITES = (Write, MaskWrite)
 
 @dataclass(frozen=True, slots=True)
 class HostWrite:
-    """What a host does too early.
+    """A finding about what a host writes, and what other findings may follow from.
 
     Attributes:
         finding: that says so.
