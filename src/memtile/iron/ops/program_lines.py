@@ -8,8 +8,7 @@ import sysconfig
 from itertools import accumulate
 from pathlib import Path
 
-_OURS = (str(Path(__file__).resolve().parents[2]), sysconfig.get_path("stdlib"), "<frozen")
-"""Where code lies that is no program's: memtile, and what the standard library puts between."""
+_MEMTILE = str(Path(__file__).resolve().parents[2])
 _MARK = re.compile("\x01([^\x02]*)\x02")
 
 
@@ -18,12 +17,25 @@ def program_line() -> str:
     frame = sys._getframe(1)
     while frame is not None:
         file = frame.f_code.co_filename
-        if not file.startswith(_OURS) or "site-packages" in file:
+        if is_of_a_program(file):
             return f"{file}:{frame.f_lineno}"
         if frame.f_back is None:
             break
         frame = frame.f_back
     return ""
+
+
+def is_of_a_program(file: str, *, memtile: str = _MEMTILE, library: str = sysconfig.get_path("stdlib")) -> bool:
+    """Whether a file is a program's: neither memtile's nor one of Python's library, which may hold both of them.
+
+    Args:
+        file: where the code of a frame is.
+        memtile: the folder of the package; installed, it lies in ``site-packages``.
+        library: the folder of Python's library; what is in its ``site-packages`` is not of it.
+    """
+    if file.startswith((f"{memtile}/", "<frozen")):
+        return False
+    return not file.startswith(f"{library}/") or file.startswith(f"{library}/site-packages/")
 
 
 def marked(place: str) -> str:
