@@ -53,6 +53,13 @@ CULPRITS = "tests/faults/test_stream_culprits.py"
 UNITS = "tests/timing/test_forward_units.py::"
 MUTANTS = (
     Mutant(
+        "interface tiles without a DMA show the registers of one",
+        "report/register_lookup.py",
+        "if place and modules[0] in OF_A_DMA and not",
+        "if not place and modules[0] in OF_A_DMA and not",
+        "tests/clients/test_register_lookup.py::test_interface_tiles_without_a_dma_do_not_answer",
+    ),
+    Mutant(
         "words of cores' streams leave a check as sure as before",
         "check/play.py",
         "if any(port >= 0 and mode[port] != OFF for",
