@@ -163,6 +163,13 @@ def _show_mlir(*, as_json: bool) -> None:
         typer.echo(f"{where} ({len(names)})\n{text}")
 
 
+def _completed(incomplete: str) -> list[str]:
+    """Names that begin so: for the shell, which then also knows files."""
+    from memtile.report.register_lookup import names_that_begin
+
+    return names_that_begin(incomplete)
+
+
 def info(
     words: Annotated[
         list[str] | None,
@@ -170,6 +177,7 @@ def info(
             metavar="[DEVICE] [NAME|ADDRESS|DESIGN]",
             help="Only this device; a register, event or stream port, by name, part of a name or address; "
             "or the parameters of a design file.",
+            autocompletion=_completed,
         ),
     ] = None,
     tile: Annotated[

@@ -227,6 +227,15 @@ def _plain(name: str) -> str:
     return "".join(c for c in name.lower() if c.isalnum())
 
 
+def names_that_begin(text: str) -> list[str]:
+    """Devices, registers and events of npu1 whose names begin so, in any case; in order of the alphabet."""
+    kinds = _kinds(DEVICES["npu1"], None)
+    names = {*DEVICES, *PARTITIONS}
+    names |= {row.register.name for kind in kinds for row in rows_of(kind)}
+    names |= {row.name for kind in kinds for row in numbers_of(kind) if row.what.startswith("event")}
+    return sorted(name for name in names if name.lower().startswith(text.lower()))
+
+
 def _kinds(of: Device, role: Role | None) -> list[TileKind]:
     return [of.kind(each) for each in ROLES if role in (None, each)]
 
