@@ -1,6 +1,6 @@
-"""What the search of the built site finds first: ``PYTHONPATH=tests python tests/support/pages/search_rank.py SITE``.
+"""What the search of the built site finds first, asked in a real browser.
 
-It asks the real index in a real browser, and prints a line for each query.
+``PYTHONPATH=tests python tests/support/pages/search_rank.py SITE`` prints a line for each query.
 """
 
 from __future__ import annotations
