@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +18,7 @@ _TALL, _STEP, _EDGE, _HEAD = 260, 120, 60, 60  # pixels
 _LINES = 1000  # variants that are drawn, the best
 _FRONT, _OTHER = "#D55E00", "#0072B2"  # Okabe and Ito's colours
 _BAR, _LEFT, _WIDE = 18, 170, 260  # pixels of a bar that is 100%, and where it begins
-_LABELS = 10  # ticks of an axis
+_LABELS, _TICKS = 10, 4  # ticks of an axis of values, at most, and steps of one of numbers, about
 _NARROW = 14  # letters of a tick
 
 
@@ -39,11 +40,25 @@ class _Scale:
 
     def ticks(self) -> Iterator[tuple[float, str]]:
         if not self.values:
-            yield from {0.0: f"{self.low:.6g}", 1.0: f"{self.high:.6g}"}.items()
+            yield from (
+                (self.at(value) or 0.0, f"{value:,.6g}") for value in _round_values(self.low, self.high)
+            )
             return
         every = -(-len(self.values) // _LABELS)
         for place in range(0, len(self.values), every):
             yield place / max(len(self.values) - 1, 1), str(self.values[place])[:_NARROW]
+
+
+def _round_values(low: float, high: float) -> Iterator[float]:
+    """Round numbers from ``low`` to ``high``, some five of them; ``low`` alone where they are equal."""
+    if high <= low:
+        yield low
+        return
+    rough = (high - low) / _TICKS
+    decade = 10.0 ** math.floor(math.log10(rough))
+    step = decade * next(factor for factor in (1, 2, 5, 10) if factor * decade >= rough)
+    first = math.ceil(low / step)
+    yield from (n * step for n in range(first, math.floor(high / step) + 1))
 
 
 def sweep_picture(
@@ -70,6 +85,7 @@ def sweep_picture(
     width = max(2 * _EDGE + _STEP * (len(scales) - 1) + _EDGE, 480)
     if len(objectives) > 1 and ranked:
         parts += _scatter(objectives[:2], shown, on_front, bottom)
+        width = max(width, _EDGE + 20 + 2 * _TALL + _EDGE)
         bottom += _TALL + 60
     if len(ranked) > 1:
         bars = list(_effects(space, objectives, ranked, bottom))
@@ -127,7 +143,8 @@ def _line(row: SweepRow, scales: Sequence[_Scale], axes: int, on_front: bool) ->
     colour, width, opacity = (_FRONT, 2, 1) if on_front else (_OTHER, 1, 0.35)
     title = ", ".join(f"{scale.name} = {value}" for scale, value in zip(scales, values, strict=True))
     style = f"fill='none' stroke='{colour}' stroke-width='{width}' stroke-opacity='{opacity}'"
-    yield f"<polyline points='{points}' {style}><title>{markup_text(title)}</title></polyline>"
+    variant = f"data-variant='{markup_text(row.key)}'"
+    yield f"<polyline {variant} points='{points}' {style}><title>{markup_text(title)}</title></polyline>"
 
 
 def _scatter(names: Sequence[str], rows: Sequence[SweepRow], on_front: set[str], top: float) -> Iterator[str]:
@@ -147,6 +164,6 @@ def _scatter(names: Sequence[str], rows: Sequence[SweepRow], on_front: set[str],
         colour, size = (_FRONT, 5) if row.key in on_front else (_OTHER, 3)
         title = ", ".join(f"{name} = {value}" for name, value in ({**row.point, **row.figures}).items())
         yield (
-            f"<circle cx='{x:.1f}' cy='{y:.1f}' r='{size}' fill='{colour}' fill-opacity='0.7'>"
-            f"<title>{markup_text(title)}</title></circle>"
+            f"<circle data-variant='{markup_text(row.key)}' cx='{x:.1f}' cy='{y:.1f}' r='{size}'"
+            f" fill='{colour}' fill-opacity='0.7'><title>{markup_text(title)}</title></circle>"
         )
