@@ -12319,4 +12319,11 @@ MUTANTS = (
         "        if exact is not None and not self.act.many:",
         "tests/faults/test_lock_discipline.py::test_a_wait_for_exactly_a_value_acquires_nothing",
     ),
+    Mutant(
+        "a host that waits for tokens has pushed no task that asks for none",
+        "runs/waits.py",
+        "and not value >> QUEUE_TOKEN_LSB & 1 and table",
+        "and value >> QUEUE_TOKEN_LSB & 1 and table",
+        "tests/faults/test_host_writes.py::test_a_wait_for_a_task_that_asks_for_no_token_names_its_line",
+    ),
 )
