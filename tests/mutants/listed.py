@@ -12326,4 +12326,18 @@ MUTANTS = (
         "and value >> QUEUE_TOKEN_LSB & 1 and table",
         "tests/faults/test_host_writes.py::test_a_wait_for_a_task_that_asks_for_no_token_names_its_line",
     ),
+    Mutant(
+        "a loop that waits for memory lets no time pass",
+        "importers/kernels/body.py",
+        "        if self.is_host and body_operations.is_poll(operation):",
+        "        if not self.is_host and body_operations.is_poll(operation):",
+        "tests/faults/test_body_faults.py::test_a_loop_that_waits_for_memory_which_nothing_writes_is_named",
+    ),
+    Mutant(
+        "a loop that writes waits for memory all the same",
+        "importers/kernels/body_operations.py",
+        "        and all(is_idle(each) or each in reads for each in inner)",
+        "        and any(is_idle(each) or each in reads for each in inner)",
+        "tests/faults/test_body_faults.py::test_loops_without_end_end",
+    ),
 )
