@@ -12340,4 +12340,11 @@ MUTANTS = (
         "        and any(is_idle(each) or each in reads for each in inner)",
         "tests/faults/test_body_faults.py::test_loops_without_end_end",
     ),
+    Mutant(
+        "a host waits for a channel on which it has started nothing",
+        "design/host.py",
+        "each not in [task.channel for task in self.tasks]:",
+        "each in [task.channel for task in self.tasks]:",
+        "tests/data/test_host_sequence.py::test_mistakes_in_a_sequence",
+    ),
 )
