@@ -12347,4 +12347,11 @@ MUTANTS = (
         "each in [task.channel for task in self.tasks]:",
         "tests/data/test_host_sequence.py::test_mistakes_in_a_sequence",
     ),
+    Mutant(
+        "writers with locks of their own wait for one",
+        "check/sharing.py",
+        "    return takes if takes == other and _have_words_in_common(one, two) else None",
+        "    return takes if _have_words_in_common(one, two) else None",
+        "tests/faults/test_check.py::test_two_writers_that_wait_for_one_free_lock",
+    ),
 )
