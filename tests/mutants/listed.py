@@ -6296,7 +6296,7 @@ MUTANTS = (
     Mutant(
         "what a wait of the host orders is blamed",
         "check/sharing.py",
-        "one.task.epoch != two.task.epoch or ",
+        " and one.task.epoch == two.task.epoch",
         "",
         "tests/faults/test_check.py::test_memory_that_two_use_without_an_order",
     ),
