@@ -12319,4 +12319,18 @@ MUTANTS = (
         "        if exact is not None and not self.act.many:",
         "tests/faults/test_lock_discipline.py::test_a_wait_for_exactly_a_value_acquires_nothing",
     ),
+    Mutant(
+        "a buffer of which a writer stores more than a port reads ends the search",
+        "explain/walk_culprits.py",
+        "            need = needs.get((ch, number), unread)\n",
+        "            need = needs.get((ch, number), np.zeros_like(unread))\n",
+        "tests/data/test_adf_expected.py::test_the_walk_that_makes_other_words_is_named",
+    ),
+    Mutant(
+        "words of the programmable logic are not followed",
+        "adf/plio_ports.py",
+        "            self.sent.append(words)\n",
+        "            self.sent.append(words[:0])\n",
+        "tests/data/test_adf_expected.py::test_the_walk_that_makes_other_words_is_named",
+    ),
 )
