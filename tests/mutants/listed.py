@@ -12323,7 +12323,7 @@ MUTANTS = (
         "a buffer of which a writer stores more than a port reads ends the search",
         "explain/walk_culprits.py",
         "            need = needs.get((ch, number), unread)\n",
-        "            need = needs.get((ch, number), np.zeros_like(unread))\n",
+        "            need = needs[ch, number]\n",
         "tests/data/test_adf_expected.py::test_the_walk_that_makes_other_words_is_named",
     ),
     Mutant(
