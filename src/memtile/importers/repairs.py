@@ -27,10 +27,11 @@ from memtile.explain.repairs import (
     holds_in_other_schedules,
     is_better,
     search,
+    spent,
     trial_of,
     until_late,
 )
-from memtile.explain.results import Result
+from memtile.explain.results import Result, Status
 from memtile.importers.mlir.repairs.text_edits import applied
 from memtile.importers.mlir.token_packets import Text
 from memtile.runs.arrays import swapped_arguments
@@ -54,6 +55,13 @@ class Ended(NamedTuple):
     arrays: Arrays = _NO_ARRAYS
     missing: int = 0
     is_open: bool = False
+
+
+_UNCHANGED = Candidate("", "")
+
+
+def _sketched(options: RunOptions) -> RunOptions:
+    return replace(options, untimed=True, check=False)
 
 
 def _nobody_knows() -> None:
@@ -99,11 +107,15 @@ class Repairs:
             watch: called before each run with the number of those done.
         """
         asked = replace(options, check=True, history=False, data=True, progress=None)
+        sketches = self._has_sketches(before, asked, spent() + seconds)
         compared = len(before.checks) if before is not None else 0
         most = self.missing()
 
         def attempt(candidate: Candidate, until: float, limit: int) -> Trial:
-            trial = self._tried(candidate, replace(asked, max_cycles=limit), until, compared)
+            how = replace(asked, max_cycles=limit)
+            if sketches and self._is_wrong_in_sketch(candidate, how, until, compared):
+                return REFUSED
+            trial = self._tried(candidate, how, until, compared)
             good = is_better(trial, before) and (most is None or trial.missing <= most)
             return replace(trial, good=good)
 
@@ -114,6 +126,20 @@ class Repairs:
         found = self.candidates(self.text, known)
         limit = options.max_cycles
         return search(found, attempt, max_cycles=limit, confirm=confirm, seconds=seconds, watch=watch)
+
+    def _has_sketches(self, before: Result | None, options: RunOptions, until: float) -> bool:
+        """Whether runs without a clock show which words are wrong, in a fraction of the time."""
+        if before is None or before.status is not Status.FINISHED or before.exact is not False:
+            return False
+        done = self._run(_UNCHANGED, _sketched(options), until)
+        return isinstance(done, Ended) and done.result.status is Status.FINISHED
+
+    def _is_wrong_in_sketch(
+        self, candidate: Candidate, options: RunOptions, until: float, compared: int
+    ) -> bool:
+        """Whether a run without a clock is refused, or leaves other words than are expected."""
+        done = self._run(candidate, _sketched(options), until)
+        return done is REFUSED or (isinstance(done, Ended) and not self._judged(done, compared).good)
 
     def changed(self, candidate: Candidate) -> Text:
         """The text with a candidate."""
@@ -161,9 +187,10 @@ class Repairs:
         """Whether a candidate also works in other schedules, and nothing else is against it."""
 
         words = list[Arrays]()
+        how = replace(options, check=self.expected is None)  # races have been looked for
 
         def is_good() -> bool:
-            done = self._run(candidate, options, until)
+            done = self._run(candidate, how, until)
             if not isinstance(done, Ended) or not self._judged(done, 0).good:
                 return False
             words.append(done.arrays)
