@@ -12354,4 +12354,18 @@ MUTANTS = (
         "offer(inside, _FIRST + _OVERLAPS)",
         "tests/data/test_repairs.py::test_a_stride_with_which_elements_are_moved_twice_is_less_likely_than_the_one_without",
     ),
+    Mutant(
+        "descriptors that are tried are not started",
+        "design/channels.py",
+        "chain = as_tried(tile.index, numbers, [",
+        "chain = as_tried(-1, numbers, [",
+        "tests/data/test_walk_trials.py::test_the_transfer_is_named_with_which_all_words_are_right",
+    ),
+    Mutant(
+        "the outermost dimension that registers leave out is not exchanged",
+        "explain/walk_changes.py",
+        "            make = partial(_reshaped, _exchanged, one, other)\n",
+        "            make = partial(_exchanged, one, other)\n",
+        "tests/data/test_walk_trials.py::test_the_transfer_is_named_with_which_all_words_are_right",
+    ),
 )

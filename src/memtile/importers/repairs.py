@@ -6,7 +6,7 @@ what may be changed in it belong to the front end that reads it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -14,8 +14,9 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
+from memtile.design.chains import other_descriptors
 from memtile.errors import MemtileError
-from memtile.explain.findings import Finding
+from memtile.explain.findings import Finding, is_unplaced
 from memtile.explain.repairs import (
     FAILED,
     REFUSED,
@@ -79,6 +80,7 @@ class Repairs:
         expected: arrays that are to come out, by name; None = nobody knows.
         accept: says of a repaired text whether nothing else is against it.
         missing: bytes of the host's arrays that the design does not use as it is; None = it is refused.
+        more: changes of no text, by the run, where words are wrong and nobody knows who makes them.
     """
 
     text: Text
@@ -87,6 +89,7 @@ class Repairs:
     expected: Arrays | None = None
     accept: Callable[[Text], bool] = lambda _: True
     missing: Callable[[], int | None] = _nobody_knows
+    more: Callable[[Result], Iterable[Candidate]] = lambda _: ()
 
     def search(
         self,
@@ -124,6 +127,8 @@ class Repairs:
 
         known = [*(before.findings if before is not None else ()), *findings]
         found = self.candidates(self.text, known)
+        if before is not None and any(map(is_unplaced, before.findings)):
+            found = sorted([*found, *self.more(before)], key=lambda each: each.unlikely)
         limit = options.max_cycles
         return search(found, attempt, max_cycles=limit, confirm=confirm, seconds=seconds, watch=watch)
 
@@ -149,7 +154,7 @@ class Repairs:
     def _run(self, candidate: Candidate, options: RunOptions, until: float) -> Ended | Trial:
         """How the design ends with a candidate, or that it is refused or takes too long."""
         try:
-            with swapped_arguments(candidate.swaps):
+            with swapped_arguments(candidate.swaps), other_descriptors(candidate.walks):
                 return self.once(self.changed(candidate), replace(options, progress=until_late(until)))
         except MemtileError:  # a change may be one that the array does not have
             return REFUSED
