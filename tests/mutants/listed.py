@@ -53,6 +53,55 @@ CULPRITS = "tests/faults/test_stream_culprits.py"
 UNITS = "tests/timing/test_forward_units.py::"
 MUTANTS = (
     Mutant(
+        "a buffer of which a writer stores more than a port reads ends the search",
+        "explain/walk_culprits.py",
+        "            need = needs.get((ch, number), unread)\n",
+        "            need = needs[ch, number]\n",
+        "tests/data/test_adf_expected.py::test_the_walk_that_makes_other_words_is_named",
+    ),
+    Mutant(
+        "words of the programmable logic are not followed",
+        "adf/plio_ports.py",
+        "            self.sent.append(words)\n",
+        "            self.sent.append(words[:0])\n",
+        "tests/data/test_adf_expected.py::test_the_walk_that_makes_other_words_is_named",
+    ),
+    Mutant(
+        "candidates that leave other words are run with a clock",
+        "importers/repairs.py",
+        "            if sketches and self._is_wrong",
+        "            if not sketches and self._is_wrong",
+        "tests/data/test_repairs.py::test_an_input_of_the_other_byte_order_is_named_by_a_run_with_its_bytes_swapped",
+    ),
+    Mutant(
+        "the number of the advice is as unlikely as others",
+        "importers/mlir/repairs/numbers.py",
+        "design.with_number(move, at, int(fix[2])), 0.0)",
+        "design.with_number(move, at, int(fix[2])), 9.0)",
+        "tests/data/test_repairs.py::test_what_the_advice_says_is_tried_first_in_the_move_that_it_is_about",
+    ),
+    Mutant(
+        "elements that are moved twice make no stride unlikely",
+        "importers/mlir/repairs/patterns.py",
+        "offer(inside, _FIRST - _OVERLAPS)",
+        "offer(inside, _FIRST + _OVERLAPS)",
+        "tests/data/test_repairs.py::test_a_stride_with_which_elements_are_moved_twice_is_less_likely_than_the_one_without",
+    ),
+    Mutant(
+        "descriptors that are tried are not started",
+        "design/channels.py",
+        "chain = as_tried(tile.index, numbers, [",
+        "chain = as_tried(-1, numbers, [",
+        "tests/data/test_walk_trials.py::test_the_transfer_is_named_with_which_all_words_are_right",
+    ),
+    Mutant(
+        "the outermost dimension that registers leave out is not exchanged",
+        "explain/walk_changes.py",
+        "            make = partial(_reshaped, _exchanged, one, other)\n",
+        "            make = partial(_exchanged, one, other)\n",
+        "tests/data/test_walk_trials.py::test_the_transfer_is_named_with_which_all_words_are_right",
+    ),
+    Mutant(
         "words of cores' streams leave a check as sure as before",
         "check/play.py",
         "if any(port >= 0 and mode[port] != OFF for",
@@ -12168,8 +12217,8 @@ MUTANTS = (
     Mutant(
         "the stride of a dimension of size 1 is tried",
         "importers/mlir/repairs/numbers.py",
-        "return any(stride[1] == at and size[2] == 1 for",
-        "return any(stride[1] == at and size[2] == 0 for",
+        "if any(stride[1] == at and size[2] == 1 for",
+        "if any(stride[1] == at and size[2] == 0 for",
         "tests/data/test_repairs.py::test_a_step_that_no_walk_takes_is_not_changed",
     ),
     Mutant(

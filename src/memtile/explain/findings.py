@@ -292,6 +292,7 @@ class Repair:
         target: name of what is changed, of a design without a text; else empty.
         attribute: of that.
         value: that it is to have.
+        place: where the design says the target; empty if ``changes`` has it.
     """
 
     kind: str
@@ -302,6 +303,7 @@ class Repair:
     target: str = ""
     attribute: str = ""
     value: str = ""
+    place: str = ""
 
     @property
     def text(self) -> str:
