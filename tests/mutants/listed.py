@@ -10575,8 +10575,8 @@ MUTANTS = (
     Mutant(
         "bitcode is taken though a function that compiled code calls has changed",
         "jit/compiled_text.py",
-        "for value in _values(part).values() if isinstance(value, CompiledPart)]",
-        "for value in _values(part).values() if isinstance(value, str)]",
+        "for value in _values(part).values() if isinstance(value, CompiledPart)\n",
+        "for value in _values(part).values() if isinstance(value, str)\n",
         "tests/properties/test_carried_engines.py::test_the_lines_of_a_part_are_in_the_hash_of_its_entry",
     ),
     Mutant(
