@@ -10553,8 +10553,8 @@ MUTANTS = (
     Mutant(
         "an engine of other sources is taken from the package",
         "jit/bundled_engine.py",
-        "if of != made_for else",
-        "if of[1] != made_for[1] else",
+        "made_for == (sources(), about)",
+        "made_for[1] == about",
         "tests/properties/test_carried_engines.py::test_what_does_not_fit_is_refused",
     ),
     Mutant(
@@ -10613,6 +10613,20 @@ MUTANTS = (
         'if int(head["llvm"]) > llvm_version():',
         'if int(head["llvm"]) < 0:',
         "tests/properties/test_carried_engines.py::test_bitcode_that_does_not_fit_is_refused",
+    ),
+    Mutant(
+        "bitcode is taken though a constant that compiled code names has changed",
+        "jit/compiled_text.py",
+        'sorted(f"{name} = {_meaning(value)}" for',
+        'sorted(f"{name}" for',
+        "tests/properties/test_carried_engines.py::test_what_a_part_names_is_in_the_hash_of_its_entry",
+    ),
+    Mutant(
+        "bitcode is taken though a function that compiled code calls has changed",
+        "jit/compiled_text.py",
+        "for value in _values(part).values() if isinstance(value, CompiledPart)\n",
+        "for value in _values(part).values() if isinstance(value, str)\n",
+        "tests/properties/test_carried_engines.py::test_the_lines_of_a_part_are_in_the_hash_of_its_entry",
     ),
     Mutant(
         "bitcode of the package is left aside",
