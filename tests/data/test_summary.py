@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from xml.etree import ElementTree
 
 import pytest
 
 from memtile import Cause, CoreCause, Result, Status
 from memtile.explain.results import ChannelUse, CoreUse
 from memtile.explain.summary import Layout, common_name, verdict
+from memtile.explain.tile_map import MapTile, tile_map
 
 
 def run_of(columns: int, status: Status = Status.FINISHED) -> Result:
@@ -69,3 +71,19 @@ def test_causes_have_one_name_everywhere() -> None:
     """A table has the words of the JSON key."""
     for cause in (*Cause, *CoreCause):
         assert cause.text.lower().replace(" ", "_").startswith(cause.name.lower())
+
+
+def test_a_notebook_shows_it_in_a_few_kilobytes_with_a_map() -> None:
+    html = run_of(38)._repr_html_()
+    root = ElementTree.fromstring(f"<div>{html}</div>")
+    assert len(html) <= 3000
+    assert "status: finished" in (root.findtext("pre") or "")
+    paths = [each for each in root.iter() if each.tag.endswith("path") and each.get("opacity")]
+    assert [each.get("stroke") for each in paths] == [
+        "#283",
+        "#47a",
+        "#47a",
+    ]  # those that only compute are fainter
+    html = tile_map(38, 11, {(column, row): MapTile("compute") for column in range(38) for row in range(11)})
+    assert len(html) < 2000
+    assert html.count(f"h{38 * 44 - 6}") == 22  # a line of tiles each, above that of the array

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from memtile.explain.findings import Finding
 from memtile.explain.limit import table_lines
 from memtile.explain.skipped_time import skipped_text
 from memtile.explain.summary import (
+    Layout,
     caution_lines,
     doubts,
     limit_lines,
@@ -19,7 +21,9 @@ from memtile.explain.summary import (
     time_lines,
     verdict,
 )
-from memtile.model.state.causes import Cause
+from memtile.explain.tile_map import MapTile, Place, tile_map
+from memtile.model.state.causes import Cause, CoreCause
+from memtile.plain_text import markup_text
 from memtile.sheet import Sheet, SheetColumn
 
 if TYPE_CHECKING:
@@ -40,6 +44,41 @@ def sheet_of(result: Result) -> Sheet:
         rows=tuple(_row(use, causes, result, named=named) for use in result.channels),
         below=tuple(_below(result)),
     )
+
+
+def result_html(result: Result) -> str:
+    """Return the run for notebooks: its summary, and a picture of what worked how long.
+
+    Args:
+        result: of the run.
+    """
+    lines = "\n".join(markup_text(line) for line in result.summary(_IN_NOTEBOOKS))
+    return f"<pre>{lines}</pre>{_picture(result)}"
+
+
+_IN_NOTEBOOKS = Layout(90, rows=6, height=16)
+_BARS = 6  # channels that have a bar each; more are tiles of a map
+_PLACE = re.compile(r"(?P<role>\w+) ?\((?P<column>\d+), ?(?P<row>\d+)\)")
+
+
+def _picture(result: Result) -> str:
+    """A bar for each of a few channels, else a map of the tiles; nothing without time."""
+    if not result.timed:
+        return ""
+    if len(result.channels) <= _BARS:
+        return result.picture().svg
+    busy = [(use.name, use.busy) for use in result.channels]
+    busy += [(use.name, use.spent.get(CoreCause.RUNNING, 0) / max(result.cycles, 1)) for use in result.cores]
+    tiles: dict[Place, MapTile] = {}
+    for name, share in busy:
+        if found := _PLACE.match(name):
+            place = int(found["column"]), int(found["row"])
+            role = "compute" if found["role"] == "core" else found["role"]
+            tiles[place] = MapTile(role, max(share, tiles[place].share if place in tiles else 0.0))
+    if not tiles:
+        return ""
+    columns, rows = (1 + max(place[axis] for place in tiles) for axis in (0, 1))
+    return tile_map(columns, rows, tiles)
 
 
 def _above(result: Result) -> Iterator[str]:

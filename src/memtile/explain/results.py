@@ -26,7 +26,7 @@ from memtile.explain.findings import Finding, Severity
 from memtile.explain.limit import Lifted, Limit
 from memtile.explain.model_link import ModelLink
 from memtile.explain.orders.proof import Proof
-from memtile.explain.result_sheet import sheet_of
+from memtile.explain.result_sheet import result_html, sheet_of
 from memtile.explain.summary import Layout, plain_value, summary
 from memtile.model.state.causes import Cause, CoreCause
 from memtile.plain_text import printable
@@ -334,7 +334,7 @@ class Result:
         return self.sheet()
 
     def _repr_html_(self) -> str:
-        return self.sheet().html() + (self.picture().svg if self.timed else "")
+        return result_html(self)
 
     def record(self, *, inputs: Mapping[str, str] | None = None) -> dict[str, Any]:
         """The record of the run: verdict, evidence, bytes by level, streams, provenance (``docs/record.md``).
