@@ -39,7 +39,7 @@ class Shown(NamedTuple):
             raise typer.BadParameter("--all, --top and --quiet exclude each other. Give one of them.")
 
     def layout(self) -> Layout:
-        """The layout for the terminal, for COLUMNS where there is none, else for lines of any length."""
+        """The layout for the terminal; where there is none, sentences are one line each, for ``grep``."""
         from memtile.explain.summary import HEIGHT, ROWS, WIDTH, Layout
         from memtile.sheet import stdout_console
 
@@ -48,9 +48,8 @@ class Shown(NamedTuple):
         console, columns = stdout_console(), os.environ.get("COLUMNS", "")
         if console.is_terminal:
             return Layout(max(console.width, _NARROWEST), rows, height=height)
-        if columns.isdecimal() and int(columns):
-            return Layout(max(int(columns), _NARROWEST), rows, height=height)
-        return Layout(WIDTH, rows, wrapped=False, height=height)
+        width = int(columns) if columns.isdecimal() and int(columns) else WIDTH
+        return Layout(max(width, _NARROWEST), rows, wrapped=False, height=height)
 
 
 SCREEN = Shown()

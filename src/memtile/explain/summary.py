@@ -86,8 +86,10 @@ def summary(result: Result, layout: Layout = Layout(), notes: Sequence[str] = ()
         layout: how much is shown.
         notes: more lines of the run, such as where its arrays were saved.
     """
-    sections = list(_sections(result, layout, notes))
-    while sum(_height(line, layout) for each in sections for line in each.lines) > layout.height:
+    sections = list(_sections(result, layout, notes, full=True))
+    if _lines_of(sections) > layout.height:
+        sections = list(_sections(result, layout, notes, full=False))
+    while _lines_of(sections) > layout.height:
         open_ones = [each for each in sections if len(each.items) > each.least]
         if not open_ones:
             break
@@ -95,6 +97,10 @@ def summary(result: Result, layout: Layout = Layout(), notes: Sequence[str] = ()
         chosen.items.pop()
         chosen.hidden += 1
     return [line for each in sections for line in each.lines]
+
+
+def _lines_of(sections: Sequence[_Section]) -> int:
+    return sum(len(each.lines) for each in sections)
 
 
 def verdict(result: Result) -> str:
@@ -115,7 +121,9 @@ def _time(result: Result) -> str:
     return f"{done} {result.cycles:,} cycles{before} ({micro:,.{decimals}f} µs at {result.clock_mhz:,} MHz)"
 
 
-def _sections(result: Result, layout: Layout, notes: Sequence[str]) -> Iterator[_Section]:
+def _sections(result: Result, layout: Layout, notes: Sequence[str], *, full: bool) -> Iterator[_Section]:
+    """The sections in their order; ``full``: sentences are as long as they are, else cut."""
+
     def said(
         rank: int, least: int, sentences: Iterable[str], more: str = "", lines: int = _SHORT, topic: str = ""
     ) -> _Section:
@@ -125,7 +133,10 @@ def _sections(result: Result, layout: Layout, notes: Sequence[str]) -> Iterator[
             f"{topic}{count}: " if topic else f"{len(group)} alike: " * bool(count)
             for group, count in zip(groups, many, strict=True)
         ]
-        items = [_wrapped(head + group[0], layout, lines) for head, group in zip(heads, groups, strict=True)]
+        items = [
+            _wrapped(head + group[0], layout, _FULL if full else lines)
+            for head, group in zip(heads, groups, strict=True)
+        ]
         kept = items[: max(layout.rows, least)]
         return _Section(rank, least, kept, more, len(items) - len(kept))
 
@@ -137,7 +148,7 @@ def _sections(result: Result, layout: Layout, notes: Sequence[str]) -> Iterator[
     yield said(3, 0, caution_lines(result), "cautions")
     yield said(1, 1, result.errors, "errors", topic="error")
     yield said(1, 1, (c.text for c in result.checks if not c.exact), "outputs that differ")
-    yield _finding_section(result, layout)
+    yield _finding_section(result, layout, full=full)
     yield said(2, 1, result.waiting, "that wait", topic="waiting")
     yield _channel_section(result, layout)
     yield said(3, 1, core_lines(result.cores), "groups of cores", 1)
@@ -145,10 +156,6 @@ def _sections(result: Result, layout: Layout, notes: Sequence[str]) -> Iterator[
     yield said(6, 0, _settings(result), "settings", 1)
     yield said(7, 0, notes, "notes", 1)
     yield said(1, 1, next_steps(result))
-
-
-def _height(line: str, layout: Layout) -> int:
-    return max(1, -(-len(line) // layout.width))
 
 
 def _wrapped(text: str, layout: Layout, most: int) -> list[str]:
@@ -279,10 +286,10 @@ def _settings(result: Result) -> Iterator[str]:
         yield f"timing: {result.proved.text}"
 
 
-def _finding_section(result: Result, layout: Layout) -> _Section:
+def _finding_section(result: Result, layout: Layout, *, full: bool) -> _Section:
     items = []
     for n, finding in enumerate(in_order(result.findings)):
-        lines = _FULL if not n else _SHORT
+        lines = _FULL if full or not n else _SHORT
         item = _wrapped(printable(f"finding: {placed(finding)}"), layout, lines)
         if finding.repair is not None:
             item += _wrapped(f"  {finding.repair.text}", layout, _SHORT)
