@@ -225,7 +225,7 @@ BAD = {
     "budget": (("--budget", "soon"), "it must be a time such as 90s"),
     "log": (("--log", "small.py"), "this is no Parquet file"),
     "no log": (("--no-log", "--restart"), "--no-log keeps nothing"),
-    "scheduler": (("--scheduler", "tcp://127.0.0.1:1"), "scheduler tcp://127.0.0.1:1: nobody answers"),
+    "scheduler": (("--scheduler", "tcp://127.0.0.1:1"), "scheduler tcp://127.0.0.1:1: there was no answer"),
 }
 
 

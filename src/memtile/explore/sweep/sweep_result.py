@@ -237,7 +237,8 @@ class SweepResult:
         if self.seconds and self.ran < len(self.rows):
             lines.append(f"{self.ran} ran, {len(self.rows) - self.ran} known from the log")
         if self.stopped:
-            lines.append(f"{self.stopped}: this is what was done")
+            end = "" if self.stopped.endswith(".") else "."
+            lines.append(f"{self.stopped}{end} The variants above had finished by then.")
         return lines
 
 
