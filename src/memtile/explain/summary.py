@@ -127,7 +127,7 @@ def _sections(result: Result, layout: Layout, notes: Sequence[str], *, full: boo
     def said(
         rank: int, least: int, sentences: Iterable[str], more: str = "", lines: int = _SHORT, topic: str = ""
     ) -> _Section:
-        groups = _alike(printable(each) for each in sentences)
+        groups = alike(printable(each) for each in sentences)
         many = [f" ({len(group)} alike)" if len(group) > 1 else "" for group in groups]
         heads = [
             f"{topic}{count}: " if topic else f"{len(group)} alike: " * bool(count)
@@ -177,8 +177,8 @@ def cut(text: str, width: int) -> str:
     return text if len(text) <= width else f"{text[: max(width - 1, 0)]}{_CUT}"
 
 
-def _alike(lines: Iterable[str]) -> list[list[str]]:
-    """The lines, those that differ only in numbers together."""
+def alike(lines: Iterable[str]) -> list[list[str]]:
+    """Return the lines, those that differ only in numbers together."""
     groups: dict[str, list[str]] = {}
     for line in lines:
         groups.setdefault(_NUMBER.sub("#", line), []).append(line)
