@@ -98,7 +98,9 @@ def explain(
         if dump is not None and is_design(dump):
             _refuse(dump, {"--design": design, "--server": server})
             make = _maker(dump, graph.device, settings, kernels, given)
-            explain_design(make, of_run, ReportFiles(report, perfetto), record, as_json=as_json)
+            explain_design(
+                make, of_run, ReportFiles(report, perfetto), record, as_json=as_json, everything=everything
+            )
             return
         found = report_of(
             dump, design, server=server, token=token, device=graph.device or "", settings=settings or (),

@@ -142,13 +142,18 @@ def _sections(result: Result, layout: Layout, notes: Sequence[str], *, full: boo
 
     yield said(0, 1, [verdict(result)])
     yield said(2, 1, doubts(result), "reasons for doubt")
+    found = _finding_section(result, layout, full=full)
+    is_wrong = any(each.severity == "error" for each in result.findings)
+    if is_wrong:
+        yield found
     yield said(1, 1, time_lines(result))
     yield said(1, 1, limit_lines(result))
     yield said(5, 0, table_lines(result.lifted, result.cycles) if result.limit else (), "limits")
     yield said(3, 0, caution_lines(result), "cautions")
     yield said(1, 1, result.errors, "errors", topic="error")
     yield said(1, 1, (c.text for c in result.checks if not c.exact), "outputs that differ")
-    yield _finding_section(result, layout, full=full)
+    if not is_wrong:
+        yield found
     yield said(2, 1, result.waiting, "that wait", topic="waiting")
     yield _channel_section(result, layout)
     yield said(3, 1, core_lines(result.cores), "groups of cores", 1)
