@@ -103,7 +103,7 @@ def test_a_graph_is_run_with_its_verdict_first(graph: str, capfd: pytest.Capture
     assert lines[1].startswith("gr.z: 16 words, first in cycle ")
     assert re.search(r", [0-9.]+ MB/s, latency [\d,]+ cycles \([\d,.]+ ns\) from gr\.a$", lines[1]), lines[1]
     assert lines[2] == "gr.a: 16 words, first in cycle 0, last in cycle 60, 1,333.33 MB/s"
-    assert lines[3].startswith("limited by gr.k: "), lines[3]
+    assert lines[3].startswith("Limited by gr.k, which "), lines[3]
     assert lines[4:] == ["saved: out/data/out.txt"]
     assert capfd.readouterr().out == "main says hello\n"
     kept = Path("out/data/out.txt").read_text().splitlines()

@@ -10257,9 +10257,9 @@ MUTANTS = (
     ),
     Mutant(
         "explain begins with what limits a run that is wrong",
-        "cli/explain_design.py",
-        "    return sorted(lines, key=lambda line: line not in wrong)\n",
-        "    return lines\n",
+        "explain/summary.py",
+        "    if is_wrong:\n        yield found\n",
+        "",
         "tests/data/test_repairs.py::test_explain_begins_with_what_is_wrong",
     ),
     Mutant(

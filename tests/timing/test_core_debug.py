@@ -85,7 +85,7 @@ def test_a_run_with_a_halted_core_ends_and_says_so() -> None:
     [core] = core_views(engine, BdChains(engine))
     assert not core.done
     assert core.waits_for() == (
-        "core (0, 0), kernel 'working': halted by its debug unit (Debug_Status, Error_Halt_Control)"
+        "core (0, 0), kernel 'working': halted (Debug_Status, Error_Halt_Control)"
     )
 
 

@@ -31,6 +31,7 @@ from memtile.cli.runnable import (
     program_files,
     python_design,
 )
+from memtile.cli.screen import SCREEN, Shown, show_run
 from memtile.output_files import check_writable
 from memtile.runs.options import USUAL, RunOptions
 
@@ -43,6 +44,7 @@ EXAMPLES = """\b
 Examples:
   memtile run design.py
   memtile run --untimed design.py
+  memtile run --all design.py
   memtile run --check design.py
   memtile run --check --schedules 8 design.py
   memtile run --json --max-cycles 100000 design.py
@@ -71,6 +73,7 @@ Examples:
 """
 
 
+@options.with_shown
 @options.with_kernels
 @options.running()
 def run(
@@ -105,6 +108,7 @@ def run(
     perfetto: options.Perfetto = None,
     in_folder: options.InFolder = None,
     out_folder: options.OutFolder = None,
+    shown: Shown = SCREEN,
 ) -> None:
     """Run a design, or a program of register writes, and show its cycles and the cause of every stalled one.
 
@@ -138,7 +142,7 @@ def run(
 
 
 _OF_PROGRAMS = ("files", "timing", "device")
-_UNCHOSEN: tuple[Any, ...] = (None, False, "auto", "0", USUAL, NO_KERNELS)
+_UNCHOSEN: tuple[Any, ...] = (None, False, "auto", "0", USUAL, NO_KERNELS, SCREEN)
 
 
 def _is_plain(chosen: Mapping[str, Any]) -> bool:
@@ -151,6 +155,7 @@ def _run_design(*, files: Sequence[str], of_run: RunOptions, **chosen: Any) -> N
     """Run a design or a program with what the command was given, and leave with the exit code for it."""
     if chosen["in_folder"] or chosen["out_folder"]:
         raise typer.BadParameter("--in-folder and --out-folder are for graphs in C++.")
+    chosen["shown"].check()
     untimed, schedules, kernels = of_run.untimed, chosen["schedules"], chosen["kernels"]
     written = _report_files(chosen["report"], chosen["perfetto"], untimed)
     draw, dump = (
@@ -187,9 +192,11 @@ def _run_design(*, files: Sequence[str], of_run: RunOptions, **chosen: Any) -> N
             show_verdict(files[0], done.result, as_sarif=chosen["as_sarif"])
         elif made.is_program:
             device = made.design.device.name
-            show_program(done, made.notes, paths, device, as_json=chosen["as_json"])
+            show_program(done, made.notes, paths, device, as_json=chosen["as_json"], shown=chosen["shown"])
+        elif chosen["as_json"]:
+            show_result(done.result, as_json=True)
         else:
-            show_result(done.result, as_json=chosen["as_json"])
+            show_run(done.result, chosen["shown"])
     _leave(done.result)
 
 

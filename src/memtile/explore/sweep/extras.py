@@ -7,6 +7,7 @@ from typing import Any
 
 from memtile.errors import InputFileError
 
+_ELSE = {"pyarrow": "; or sweep with --no-log, which needs no package"}
 _WHAT = {
     "pyarrow": ("pyarrow", "logs of sweeps are Parquet files"),
     "pandas": ("pandas", "a data frame is asked for"),
@@ -30,8 +31,8 @@ def extra(module: str) -> Any:
             package,
             "not installed",
             "the package",
-            f"the package {package} cannot be imported ({error}): {what}",
-            f"Install it: pip install {package}, or memtile with its extra explore.",
+            f"the package {package} cannot be imported ({error})",
+            f"Install it: pip install {package}, or memtile with its extra explore{_ELSE.get(package, '')}.",
             reason="missing_package",
             where="sweep",
             source=what,

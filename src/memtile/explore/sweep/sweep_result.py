@@ -23,6 +23,11 @@ from memtile.plain_text import markup_text, printable
 from memtile.sheet import Sheet, SheetColumn
 
 INTERRUPTED = "interrupted"
+_STYLE = (
+    "body{margin:1.5rem 2rem;font:15px/1.45 system-ui,'Segoe UI','DejaVu Sans',sans-serif;color:#16202c}"
+    "table{border-collapse:collapse;margin:1rem 0;font-variant-numeric:tabular-nums}"
+    "th,td{padding:.2rem .7rem;border-bottom:1px solid #d5dae0}svg{max-width:100%;height:auto}"
+)
 _SHOWN = 20  # rows of a table
 _LEAST = 0.01  # of a variance, for a line to name what explains it
 _REASONS = 8  # of infeasible variants, most frequent first
@@ -154,7 +159,8 @@ class SweepResult:
         """
         if Path(path).suffix != ".html":
             raise InputFileError(f"{path}: the name of a page must end in .html.")
-        head = f"<h1>{markup_text(self.design)}</h1>{self.sheet().html()}"
+        style = f"<style>{_STYLE}</style><meta name='viewport' content='width=device-width'>"
+        head = f"{style}<h1>{markup_text(self.design)}</h1>{self.sheet().html()}"
         Drawing(head + self.picture().svg).save(path)
 
     def as_json(self) -> dict[str, Any]:
@@ -231,7 +237,8 @@ class SweepResult:
         if self.seconds and self.ran < len(self.rows):
             lines.append(f"{self.ran} ran, {len(self.rows) - self.ran} known from the log")
         if self.stopped:
-            lines.append(f"{self.stopped}: this is what was done")
+            end = "" if self.stopped.endswith(".") else "."
+            lines.append(f"{self.stopped}{end} The variants above had finished by then.")
         return lines
 
 
