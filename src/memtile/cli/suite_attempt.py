@@ -34,7 +34,7 @@ from memtile.cli.runnable import (
 from memtile.errors import InputFileError, MemtileError
 from memtile.explain.finding_places import in_order
 from memtile.explain.findings import Finding, Severity
-from memtile.explain.results import Result, Status
+from memtile.explain.results import Status
 from memtile.explore.suite.arrays import LAST_NAME, comparable, read_expected
 from memtile.explore.suite.cases import DesignCase
 from memtile.explore.suite.outcome import CaseOutcome, Verdict
@@ -66,13 +66,13 @@ class _Ended(NamedTuple):
     """How a run ended.
 
     Attributes:
-        result: of the array; None = none ran.
+        run: result and arrays.
         is_known: something says what must come out.
         wrong: what is wrong beside findings and comparisons; empty if nothing is.
         device: that it ran on.
     """
 
-    result: Result | None
+    run: Run
     is_known: bool
     wrong: str = ""
     device: str = ""
@@ -85,19 +85,25 @@ def attempt(case: DesignCase, options: RunOptions = USUAL) -> CaseOutcome:
         case: the design, and how it is tested.
         options: of its run.
     """
+    return attempt_run(case, options)[0]
+
+
+def attempt_run(case: DesignCase, options: RunOptions = USUAL) -> tuple[CaseOutcome, Run | None]:
+    """The outcome of a test as :func:`attempt`, and the run; None = it never began."""
     start = time.monotonic()
     file = str(case.design.path)
     empty = CaseOutcome(
         case.name, file, Verdict.BROKEN, budget=case.budget, baseline=case.baseline,
         allow_unknown=case.settings.allow_unknown,
     )  # fmt: skip
+    run: Run | None = None
     try:
-        found = _tested(case, empty, options)
+        found, run = _tested(case, empty, options)
     except (MemtileError, UsageError) as error:
         found = _refusal(empty, error)
     except Exception as error:  # the next design is tested whatever this one does
         found = replace(empty, why=f"{type(error).__name__}: {error}".splitlines()[0])
-    return replace(found, seconds=time.monotonic() - start)
+    return replace(found, seconds=time.monotonic() - start), run
 
 
 def _refusal(empty: CaseOutcome, error: Any) -> CaseOutcome:
@@ -107,18 +113,18 @@ def _refusal(empty: CaseOutcome, error: Any) -> CaseOutcome:
     return replace(empty, verdict=Verdict.REFUSED, why=_line(findings[0]), findings=findings)
 
 
-def _tested(case: DesignCase, empty: CaseOutcome, options: RunOptions) -> CaseOutcome:
+def _tested(case: DesignCase, empty: CaseOutcome, options: RunOptions) -> tuple[CaseOutcome, Run | None]:
     settings = _completed(case)
     with silent():
         findings = list(_checked(case, settings)) if settings.check else []
         stops = [finding for finding in findings if finding.code in _REFUSED]
         if stops:
-            return replace(empty, verdict=Verdict.REFUSED, why=_line(stops[0]), findings=in_order(findings))
+            found = replace(empty, verdict=Verdict.REFUSED, why=_line(stops[0]), findings=in_order(findings))
+            return found, None
         ended = _ended(case, settings, options)
     seen = {(finding.code, finding.message) for finding in findings}
-    of_run = ended.result.findings if ended.result is not None else ()
-    findings += [each for each in of_run if (each.code, each.message) not in seen]
-    return _judged(replace(empty, findings=in_order(findings), device=ended.device), ended)
+    findings += [each for each in ended.run.result.findings if (each.code, each.message) not in seen]
+    return _judged(replace(empty, findings=in_order(findings), device=ended.device), ended), ended.run
 
 
 def _completed(case: DesignCase) -> CaseSettings:
@@ -130,9 +136,8 @@ def _completed(case: DesignCase) -> CaseSettings:
     settings, data = case.settings, case.design.data
     facts = facts_of(data.facts)
     more: dict[str, Any] = {}
-    if not settings.inputs:
+    if not settings.inputs and not settings.expect:
         more["inputs"] = {str(n): str(file) for n, file in {**data.given, **facts.given}.items()}
-    if not settings.expect:
         expected = {**data.expected, **facts.expected}
         more["expect"] = {LAST_NAME if n == LAST else str(n): str(file) for n, file in expected.items()}
     if facts.functions is not None and not settings.kernels:
@@ -176,8 +181,8 @@ def _ended(case: DesignCase, settings: CaseSettings, options: RunOptions) -> _En
     done = made.run(options)
     if expected and done.result.status is Status.FINISHED:
         done = _against(done, expected, settings.tolerance)
-    result = done.result
-    return _Ended(result, is_known or result.exact is not None, _error(done), made.design.device.name)
+    is_known = is_known or done.result.exact is not None
+    return _Ended(done, is_known, _error(done), made.design.device.name)
 
 
 def _error(done: Run) -> str:
@@ -238,15 +243,14 @@ def _graph(case: DesignCase, settings: CaseSettings, options: RunOptions) -> _En
     done = graph.run(options)
     if done.result is None:
         raise InputFileError(f"{path}: main ran no graph, so that there is nothing to test.")
-    result = done.result
+    run, wrong = Run(done.result, done.outputs), ""
     if settings.expect and done.good:
         expected = {name: read_expected(file) for name, file in settings.expect.items()}
-        result = _against(Run(result, done.outputs), expected, settings.tolerance).result
-    wrong = ""
-    if not done.good and result.status is Status.FINISHED:
+        run = _against(run, expected, settings.tolerance)
+    if not done.good and done.result.status is Status.FINISHED:
         ended = f"returned {done.code}" if done.code is not None else f"waits for ever ({done.held})"
         wrong = next((each.message for each in done.missing), f"main {ended}")
-    return _Ended(result, bool(settings.expect), wrong, graph.options.device)
+    return _Ended(run, bool(settings.expect), wrong, graph.options.device)
 
 
 def _line(finding: Finding) -> str:
@@ -256,8 +260,7 @@ def _line(finding: Finding) -> str:
 
 def _judged(outcome: CaseOutcome, ended: _Ended) -> CaseOutcome:
     """The verdict: an end before data, data before findings, findings before cycles."""
-    result = ended.result
-    assert result is not None
+    result = ended.run.result
     outcome = replace(outcome, cycles=result.cycles)
     errors = [finding for finding in outcome.findings if finding.severity is Severity.ERROR]
     first = _line(errors[0]) if errors else ""

@@ -212,6 +212,16 @@ def _test(where: str, data: Any, usual: CaseSettings, folder: Path) -> NamedCase
     return NamedCase(data["file"], data.get("name", ""), _settings(where, data, usual, folder))
 
 
+def settings_of(where: str, data: Mapping[str, Any], folder: Path) -> CaseSettings:
+    """The settings of a design from keys and values; paths are relative to the folder.
+
+    Raises:
+        InputFileError: an unknown key, or a value of another kind.
+    """
+    _check_keys(where, data, _KINDS)
+    return _settings(where, data, CaseSettings(), folder)
+
+
 def _settings(where: str, data: Mapping[str, Any], usual: CaseSettings, folder: Path) -> CaseSettings:
     """The settings of a table, over the usual ones."""
     found: dict[str, Any] = {key: value for key, value in data.items() if key in _KINDS}

@@ -293,6 +293,11 @@ def designs_of(path: Path) -> list[SurveyCase]:
     return _designs(folder, path) or [_case(folder, _name(folder, path), path)]
 
 
+def is_design(file: Path) -> bool:
+    """Whether a survey of its folder would try a file."""
+    return bool(_designs(file.parent, file))
+
+
 def _designs(folder: Path, file: Path) -> list[SurveyCase]:
     """The designs of a file below a folder: several of an MLIR text with several devices."""
     whole = partial(_case, folder, _name(folder, file), file)
