@@ -136,7 +136,8 @@ def _completed(case: DesignCase) -> CaseSettings:
     settings, data = case.settings, case.design.data
     facts = facts_of(data.facts)
     more: dict[str, Any] = {}
-    if not settings.inputs and not settings.expect:
+    takes_arrays = case.design.path.suffix == SUFFIX or case.design.path.is_dir()
+    if takes_arrays and not settings.inputs and not settings.expect:
         more["inputs"] = {str(n): str(file) for n, file in {**data.given, **facts.given}.items()}
         expected = {**data.expected, **facts.expected}
         more["expect"] = {LAST_NAME if n == LAST else str(n): str(file) for n, file in expected.items()}
@@ -220,7 +221,7 @@ def _loaded(case: DesignCase, settings: CaseSettings, expected: Mapping[str, npt
 def _against(done: Run, expected: Mapping[str, npt.NDArray[Any]], tolerance: float) -> Run:
     """The run with its arrays compared; an array without a name is the last argument that is written."""
     written = [buffer.region.argument for buffer in done.buffers if buffer.region.writes]
-    last = max((n for n in written if n is not None), default=None)
+    last = max((n for n in written if n is not None), default="out")
     named = {str(last) if name == LAST_NAME else name: array for name, array in expected.items()}
     arrays, right = dict(done.arrays), dict[str, npt.NDArray[Any]]()
     for name, array in named.items():

@@ -155,7 +155,7 @@ def memtile_design(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[.
     """A function that tests a design: ``memtile_design(file, inputs={0: a}, expect={2: c}, cycles=65_407)``.
 
     It checks the design and runs it, and the test fails with its findings unless all is well. It returns the
-    run, with ``arrays`` by name and ``result.cycles``. The file is relative to that of the test. Keywords are
+    run, with ``arrays`` by name and ``result.cycles``. Files are relative to that of the test. Keywords are
     those of ``[[design]]`` in ``memtile-tests.toml``; inputs and expected arrays may be NumPy arrays.
     """
 
@@ -168,7 +168,7 @@ def memtile_design(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[.
         for key in ("inputs", "expect"):
             if key in settings:
                 settings[key] = _saved(tmp_path, key, settings[key])
-        chosen = settings_of("memtile_design", settings, path.parent)
+        chosen = settings_of("memtile_design", settings, request.path.parent)
         case = DesignCase(str(file), cases_of([path], SuiteSettings())[0].design, chosen)
         outcome, run = attempt_run(case)
         if run is None or not (outcome.good or outcome.verdict == "unknown"):

@@ -71,10 +71,9 @@ class CaseOutcome:
         if self.cycles is None:
             return ""
         budget = f" of {self.budget:,}" if self.budget is not None else ""
-        change = ""
-        if self.baseline and self.baseline != self.cycles:
-            change = f" ({(self.cycles - self.baseline) / self.baseline:+.1%})".replace("%", " %")
-        return f"{self.cycles:,}{budget} cycles{change}"
+        change = f"{(self.cycles - self.baseline) / self.baseline:+.1%}" if self.baseline else ""
+        shown = f" ({change.replace('%', ' %')})" if change.strip("+-0.%") else ""
+        return f"{self.cycles:,}{budget} cycles{shown}"
 
     def by_file(self) -> CaseOutcome:
         """The outcome under the name of its file, for tools that show findings beside the source."""
