@@ -65,6 +65,7 @@ def listed(path: Path, settings: str = "") -> list[DesignCase]:
         (mlir_texts.STUCK, None, "stuck", "in"),
         (mlir_texts.CALL, None, "refused", "no implementation was given for function work"),
     ],
+    ids=["passed", "wrong", "unknown", "stuck", "refused"],
 )
 def test_a_design_has_its_verdict(put: Put, text: str, out: Any, verdict: str, says: str) -> None:
     outcome = outcome_of(put("a", text, in0=DATA, **({} if out is None else {"out2": out})))

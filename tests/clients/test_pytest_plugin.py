@@ -44,6 +44,7 @@ def test_designs_are_tests_where_that_is_switched_on(designs: pytest.Pytester, h
 
 
 def test_designs_are_no_tests_otherwise(designs: pytest.Pytester) -> None:
+    designs.makefile(".toml", **{"memtile-tests": "seconds = 60\n"})
     designs.runpytest_inprocess(*PLUGIN, "-q").assert_outcomes()
 
 
