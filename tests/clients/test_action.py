@@ -60,9 +60,9 @@ def test_its_steps_test_the_designs(repository: Path, tmp_path: Path) -> None:
         )
     assert codes == [1]  # nothing says what the old one must give
     assert installs.read_text() == f"-m pip install --quiet {ROOT}\n"
-    suite = ElementTree.parse(repository / "memtile.xml").getroot()[0]
+    suite = ElementTree.parse(repository / "memtile-tests.xml").getroot()[0]
     assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
-    assert (repository / "memtile.sarif").is_file()
+    assert (repository / "memtile-tests.sarif").is_file()
     assert summary.read_text().startswith(
         "### memtile: FAILED: 2 designs tested, 1 not good (1 passed, 1 unknown)"
     )
