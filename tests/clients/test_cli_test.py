@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 from xml.etree import ElementTree
 
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from left_out import needs
 from memtile.cli.main import app
 from memtile.cli.suite_attempt import attempt
 from memtile.errors import InputFileError
@@ -25,6 +27,7 @@ from memtile.explore.suite.settings import FILE, SuiteSettings, part_of, read_se
 from memtile.explore.suite.suite import run_suite
 from memtile.explore.survey.survey_cases import Beside
 from places import ROOT
+from support.designs.cpp_designs import FOUND
 from support.mlir import mlir_texts
 
 DATA = np.arange(1, 65, dtype=np.int32)
@@ -165,6 +168,18 @@ def test_what_the_settings_may_not_say_is_named(tmp_path: Path, text: str, says:
         read_settings(tmp_path / FILE)
 
 
+@pytest.mark.slow
+@needs("c++", FOUND)
+def test_the_data_of_a_graph_are_compared(tmp_path: Path) -> None:
+    copytree(ROOT / "examples" / "graph", tmp_path / "graph")
+    (tmp_path / "graph" / "golden.txt").write_text("\n".join(str(3 * n) for n in range(128)))
+    table = '[[design]]\nfile = "graph.cpp"\nexpect = {{ "{}" = "golden.txt" }}\n'
+    graph = tmp_path / "graph" / "graph.cpp"
+    assert outcome_of(graph, table.format("tiled.scaled")).verdict is Verdict.PASSED
+    other = outcome_of(graph, table.format("scaled"))
+    assert other.why == "expected array 'scaled': the run leaves tiled.scaled. Name one of these."
+
+
 def test_a_percentage_is_a_part() -> None:
     assert [part_of(each, "here") for each in ("5%", "5 %", 0.05, "0")] == [0.05, 0.05, 0.05, 0]
 
@@ -181,9 +196,9 @@ def test_floats_may_differ_by_the_tolerance() -> None:
 
 
 def test_numbers_of_a_text_are_an_array(tmp_path: Path) -> None:
-    (file := tmp_path / "golden.txt").write_text("1 2\n3, 4\n")
+    (file := tmp_path / "golden.txt").write_text("T 155200 ps\n1 2\nT 158400 ps\nTLAST\n3, 4\n")
     assert read_expected(str(file)).tolist() == [1, 2, 3, 4]
-    file.write_text("TLAST\n")
+    file.write_text("one\n")
     with pytest.raises(InputFileError, match="this is no text of numbers"):
         read_expected(str(file))
 

@@ -219,15 +219,21 @@ def _loaded(case: DesignCase, settings: CaseSettings, expected: Mapping[str, npt
 
 
 def _against(done: Run, expected: Mapping[str, npt.NDArray[Any]], tolerance: float) -> Run:
-    """The run with its arrays compared; an array without a name is the last argument that is written."""
+    """The run with its arrays compared; an array without a name is the last argument that is written.
+
+    Raises:
+        InputFileError: a name that no array of the run has.
+    """
     written = [buffer.region.argument for buffer in done.buffers if buffer.region.writes]
     last = max((n for n in written if n is not None), default="out")
     named = {str(last) if name == LAST_NAME else name: array for name, array in expected.items()}
     arrays, right = dict(done.arrays), dict[str, npt.NDArray[Any]]()
+    if unknown := [name for name in named if name not in arrays]:
+        raise InputFileError(
+            f"expected array {unknown[0]!r}: the run leaves {', '.join(arrays) or 'none'}. Name one of these."
+        )
     for name, array in named.items():
-        right[name] = array
-        if name in arrays:
-            arrays[name], right[name] = comparable(arrays[name], array, tolerance)
+        arrays[name], right[name] = comparable(arrays[name], array, tolerance)
     return replace(done, arrays=arrays).against(right)
 
 

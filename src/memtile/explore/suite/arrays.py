@@ -20,7 +20,7 @@ _TEXT = (".txt", ".csv")
 
 
 def read_expected(path: str) -> Array:
-    """The array of a NumPy file, or the numbers of a text.
+    """The array of a NumPy file, or the numbers of a text; times and TLAST of a file of a PLIO are left out.
 
     Raises:
         InputFileError: the file cannot be read, or has something else.
@@ -28,7 +28,8 @@ def read_expected(path: str) -> Array:
     if Path(path).suffix not in _TEXT:
         found = read_array(Path(path))
         return found.astype(found.dtype.newbyteorder("<"), copy=False)
-    words = read_text(Path(path)).replace(",", " ").split()
+    lines = read_text(Path(path)).replace(",", " ").splitlines()
+    words = [word for line in lines if not line.startswith("T") for word in line.split()]
     for kind in (np.int64, np.float64):
         try:
             return np.array(words, kind)
