@@ -12,13 +12,17 @@ from jsonschema import Draft202012Validator
 from typer.testing import CliRunner, Result
 
 import memtile
+from left_out import needs
 from memtile import adf, schema
 from memtile.adf.running import GraphRun
 from memtile.cli.graph_file import graph_costs
 from memtile.cli.main import app
 from memtile.explain.deadlock.graph import PartyKind, Via, WaitEdge, WaitGraph, WaitNode
 from memtile.explain.waiting_sentences import named_waits
+from support.designs.cpp_designs import FOUND
 from support.pages.browser import opened
+
+pytestmark = needs("c++", FOUND)
 
 GRAPH = """
 #include <adf.h>

@@ -53,6 +53,62 @@ CULPRITS = "tests/faults/test_stream_culprits.py"
 UNITS = "tests/timing/test_forward_units.py::"
 MUTANTS = (
     Mutant(
+        "a design whose results nothing specifies passes",
+        "explore/suite/outcome.py",
+        "(self.verdict is Verdict.UNKNOWN and self.allow_unknown)",
+        "(self.verdict is Verdict.UNKNOWN)",
+        "tests/clients/test_cli_test.py::test_a_design_has_its_verdict[unknown]",
+    ),
+    Mutant(
+        "a budget of cycles has no tolerance",
+        "explore/suite/cases.py",
+        "int(most * (1 + self.settings.within))",
+        "int(most)",
+        "tests/clients/test_cli_test.py::test_cycles_are_held_to_a_budget_with_a_tolerance",
+    ),
+    Mutant(
+        "arrays beside a design in Python are expected of it",
+        "cli/suite_attempt.py",
+        "    if takes_arrays and not settings.inputs",
+        "    if not settings.inputs",
+        "tests/clients/test_cli_test.py::test_a_design_in_python_compares_itself",
+    ),
+    Mutant(
+        "integers may differ by the tolerance of floats",
+        "explore/suite/arrays.py",
+        "or not is_float(got.dtype) or",
+        "or",
+        "tests/clients/test_cli_test.py::test_floats_may_differ_by_the_tolerance",
+    ),
+    Mutant(
+        "Ctrl-C loses what is done",
+        "explore/suite/suite.py",
+        "            outcomes = [test.result() for test in tests if test.done()]",
+        "            outcomes = []",
+        "tests/clients/test_cli_test.py::test_ctrl_c_and_a_time_limit_keep_what_is_done",
+    ),
+    Mutant(
+        "excluded designs are tested",
+        "explore/suite/settings.py",
+        "any(fnmatchcase(name, pattern) for pattern in self.exclude)",
+        "False and any(fnmatchcase(name, pattern) for pattern in self.exclude)",
+        "tests/clients/test_cli_test.py::test_a_folder_has_the_designs_that_lie_there_and_those_of_the_settings",
+    ),
+    Mutant(
+        "pytest collects designs that nobody asked for",
+        "testing/pytest_plugin.py",
+        "    return read_settings(settings).pytest",
+        "    return True",
+        "tests/clients/test_pytest_plugin.py::test_designs_are_no_tests_otherwise",
+    ),
+    Mutant(
+        "diff accepts other words within the tolerance",
+        "explain/compare/comparison.py",
+        "        return self.run.is_within(tolerance) and not self.words",
+        "        return self.run.is_within(tolerance)",
+        "tests/clients/test_cli_diff.py::test_words_that_come_out_otherwise",
+    ),
+    Mutant(
         "a buffer of which a writer stores more than a port reads ends the search",
         "explain/walk_culprits.py",
         "            need = needs.get((ch, number), unread)\n",
