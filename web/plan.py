@@ -66,6 +66,7 @@ PARTS = (
             "reference",
             "kernels",
             "registers",
+            "lookup",
             "stability",
             "glossary",
             "features",

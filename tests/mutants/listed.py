@@ -53,6 +53,20 @@ CULPRITS = "tests/faults/test_stream_culprits.py"
 UNITS = "tests/timing/test_forward_units.py::"
 MUTANTS = (
     Mutant(
+        "an answer of an agent's tool has no bound",
+        "cli/agents/brief_answers.py",
+        "> most and room > 0:",
+        "> 2 * most and room > 0:",
+        "tests/clients/test_brief_answers.py::test_every_answer_has_its_size_whatever_is_in_it",
+    ),
+    Mutant(
+        "interface tiles without a DMA show the registers of one",
+        "report/register_lookup.py",
+        "if place and modules[0] in OF_A_DMA and not",
+        "if not place and modules[0] in OF_A_DMA and not",
+        "tests/clients/test_register_lookup.py::test_interface_tiles_without_a_dma_do_not_answer",
+    ),
+    Mutant(
         "a design whose results nothing specifies passes",
         "explore/suite/outcome.py",
         "(self.verdict is Verdict.UNKNOWN and self.allow_unknown)",
