@@ -102,6 +102,7 @@ docs: $(SETUP)
 	PYTHONPATH=tests $(BIN)/python tests/support/pages/attribute_table.py docs/mlir.md
 	MEMTILE_TIMING=assumed PYTHONPATH=tests $(BIN)/python tests/support/pages/findings_table.py docs/findings.md
 	PYTHONPATH=tests $(BIN)/python tests/support/pages/skill_page.py docs/agents.md
+	PYTHONPATH=tests $(BIN)/python tests/support/pages/deviation_table.py
 	$(BIN)/python tests/silicon/page.py docs/silicon.md
 	PYTHONPATH=tests $(BIN)/python tests/support/pages/pages.py README.md docs/*.md
 	PYTHONPATH=tests $(BIN)/python tests/support/pages/notebook_files.py notebooks/*.ipynb

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 
 import numpy as np
@@ -122,6 +123,8 @@ SHA-1 of their ids, validate the rule of [kernels.md](kernels.md) and were used 
 {count} of these, from the others, with a median error of {median:.1%}, {high:.1%} at the 90th
 percentile. They share their document with the rows that the rule is made from: none is a *prediction* as
 this page has it."""
+MARK = "<!-- table of cases, made by `make docs` -->"
+_TABLE = re.compile(r"^\|.*\n(?=\|---)", re.MULTILINE)
 DRAW = "one run of what differs from run to run by more than this"
 
 
@@ -150,7 +153,7 @@ def page() -> str:
         _again(found, numbers),
     ]
     parts += [_built(found, numbers), _verdicts(), _calls(), _others(found)]
-    return "\n".join(parts)
+    return _TABLE.sub(f"{MARK}\\n\\g<0>", "\n".join(parts))
 
 
 def quantities(found: Iterable[Case], numbers: Mapping[str, float]) -> dict[str, float]:
