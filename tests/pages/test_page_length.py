@@ -6,9 +6,9 @@ import pytest
 
 from support.pages import word_count
 
-TOTAL = 62_000
+TOTAL = 54_700
 """What was reached; it only falls, to 45,000."""
-LONG = {"docs/timing.md": 5_940, "docs/speed.md": 5_640, "docs/mlir.md": 4_120}
+LONG = {"docs/mlir.md": 4_120}
 """Pages that are still over the limit of a page, which only fall too."""
 
 
