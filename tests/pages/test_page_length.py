@@ -6,9 +6,9 @@ import pytest
 
 from support.pages import word_count
 
-TOTAL = 54_700
+TOTAL = 47_250
 """What was reached; it only falls, to 45,000."""
-LONG = {"docs/mlir.md": 4_120}
+LONG: dict[str, int] = {}
 """Pages that are still over the limit of a page, which only fall too."""
 
 
