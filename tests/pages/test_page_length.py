@@ -6,8 +6,8 @@ import pytest
 
 from support.pages import word_count
 
-TOTAL = 47_250
-"""What was reached; it only falls, to 45,000."""
+TOTAL = 45_000
+"""Of README.md and all pages of docs."""
 LONG: dict[str, int] = {}
 """Pages that are still over the limit of a page, which only fall too."""
 

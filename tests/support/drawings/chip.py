@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memtile import Array
 from memtile.arch.bd_layout import BdField
 from memtile.arch.devices import DEVICES, device
 from memtile.arch.packets import STREAM_HEADER
@@ -211,4 +212,62 @@ def doors() -> Sheet:
     ):
         sheet.arrow([(492, 130), (530, 130), (530, 48 + 56 * n), (552, 48 + 56 * n)])
         sheet.box(554, 28 + 56 * n, 186, 40, "gold", answer)
+    return sheet
+
+
+def object_fifo() -> Sheet:
+    """The buffers and locks that an object FIFO of depth 2 gets at both ends, from an array that has one."""
+    built = Array("npu1", 1)
+    fifo = built.object_fifo("in", built.compute_tile(0, 2), built.compute_tile(0, 5), shape=64, depth=2)
+    sheet = Sheet(760, 250, "An object FIFO: a pool of buffers and a lock pair at each end, a stream between")
+    ends = ((20, "producer: core (0,2)", fifo.producer), (500, "consumer: core (0,5)", fifo.consumers[0]))
+    for x, title, end in ends:
+        sheet.box(x, 40, 240, 170, "plain")
+        sheet.say(x + 120, 60, title, "middle", "bold")
+        for n in range(2):
+            buffer = end.buffer(n)
+            sheet.box(x + 12 + 110 * n, 74, 104, 48, "blue", f"buffer {n}\nat {buffer.offset:#x}")
+        for n, (name, lock, value) in enumerate((("free", end.free, 2), ("full", end.full, 0))):
+            sheet.box(x + 12 + 110 * n, 136, 104, 56, "red", f"lock {lock.id} '{name}'\nstarts at {value}")
+    sheet.arrow([(260, 98), (500, 98)], "MM2S, stream switches, S2MM")
+    sheet.say(20, 236, "acquire takes a free or full object, release gives it away", style="soft")
+    return sheet
+
+
+def compilers() -> Sheet:
+    """Which text of a compiler to take."""
+    sheet = Sheet(760, 230, "Compilers and the text that memtile takes from each")
+    rows = (
+        ("mlir-air: aircc", "npu.NAME.mlir", "gold"),
+        ("Triton-XDNA", "npu.asm_air_output.mlir", "gold"),
+        ("IREE: iree-compile", "*.aiecc.mlir", "gold"),
+        ("mlir-aie: aiecc", "input_with_addresses.mlir", "blue"),
+    )
+    for n, (compiler, text, fill) in enumerate(rows):
+        sheet.box(20, 16 + 50 * n, 170, 38, "green", compiler)
+        sheet.arrow([(190, 35 + 50 * n), (246, 35 + 50 * n)])
+        sheet.box(250, 16 + 50 * n, 230, 38, fill, text)
+        sheet.arrow([(480, 35 + 50 * n), (530, 35 + 50 * n), (556, 112)])
+    sheet.box(560, 84, 180, 56, "plain", "memtile run, check,\nsweep, diff, explain")
+    sheet.say(560, 164, "no Peano, no XRT, no NPU", style="soft")
+    return sheet
+
+
+def graph() -> Sheet:
+    """What the parts of an ADF graph become in the array."""
+    sheet = Sheet(760, 220, "The parts of an ADF graph and what they become in the array")
+    parts = (
+        ("input_plio", "South port of an\ninterface tile", "gold"),
+        ("shared_buffer", "buffers of a\nmemory tile", "blue"),
+        ("kernel", "core, buffers\nand locks", "green"),
+        ("output_plio", "South port of an\ninterface tile", "gold"),
+    )
+    for n, (part, tile, fill) in enumerate(parts):
+        sheet.box(20 + 186 * n, 24, 150, 44, "violet", part)
+        sheet.box(20 + 186 * n, 126, 150, 56, fill, tile)
+        sheet.arrow([(95 + 186 * n, 68), (95 + 186 * n, 126)])
+        if n:
+            sheet.arrow([(170 + 186 * (n - 1), 46), (206 + 186 * (n - 1), 46)])
+            sheet.arrow([(170 + 186 * (n - 1), 154), (206 + 186 * (n - 1), 154)])
+    sheet.say(20, 208, "tilings become descriptors, connections become streams and locks", style="soft")
     return sheet
