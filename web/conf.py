@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from memtile import __version__
 
 project = "memtile"
@@ -15,7 +13,6 @@ myst_links_external_new_tab = False
 html_theme = "furo"
 html_favicon = "favicon.ico"
 html_title = f"memtile {__version__}"
-html_search_scorer = str(Path(__file__).with_name("scorer.js"))
 html_copy_source = False  # llms.txt names the pages as they are written
 html_show_sphinx = False
 suppress_warnings = ["myst.header"]  # the text of agents begins two levels lower

@@ -32,7 +32,7 @@ def stage(source: Path) -> None:
             to.write_text(linked(notebook_page(path), file, page, files), encoding="utf-8")
     front = (ROOT / "web" / "index.md").read_text("utf-8")
     (source / "index.md").write_text(front + "".join(_toctrees(names)), encoding="utf-8")
-    for name in ("conf.py", "favicon.ico", "playground.md", "scorer.js"):
+    for name in ("conf.py", "favicon.ico", "playground.md"):
         shutil.copy(ROOT / "web" / name, source)
 
 
