@@ -1832,8 +1832,8 @@ MUTANTS = (
     Mutant(
         "tools of agents read input files of a graph outside the root",
         "cli/agents/tool_arguments.py",
-        '"include", "in_folder")',
-        '"include")',
+        '"include", "in_folder", "first", "second")',
+        '"include", "first", "second")',
         "tests/clients/test_mcp_graph.py::test_files_of_a_graph_lie_below_the_root",
     ),
     Mutant(
@@ -1946,8 +1946,8 @@ MUTANTS = (
     Mutant(
         "headers of a graph may lie outside of an agent's root",
         "cli/agents/tool_arguments.py",
-        '"graph", "design", "include", "in_folder")',
-        '"graph", "design", "in_folder")',
+        '"graph", "design", "include", "in_folder",',
+        '"graph", "design", "in_folder",',
         "tests/clients/test_sweep_graph.py::test_headers_of_an_agent_lie_below_its_root",
     ),
     Mutant(
@@ -3940,9 +3940,9 @@ MUTANTS = (
     ),
     Mutant(
         "a run that compares nothing does not say so",
-        "explain/results.py",
-        '        if not done:\n            yield f"nothing was',
-        '        if False:\n            yield f"nothing was',
+        "explain/summary.py",
+        '    if not done:\n        yield f"nothing was',
+        '    if False:\n        yield f"nothing was',
         "tests/clients/test_cli_cpp_kernels.py::test_a_run_that_compares_nothing_says_so_first",
     ),
     Mutant(
@@ -10791,9 +10791,9 @@ MUTANTS = (
     ),
     Mutant(
         "the time of a run is not looked at",
-        "cli/agents/tools.py",
-        "        if monotonic() > end:",
-        "        if monotonic() > end + SECONDS:",
+        "cli/agents/lookup_tools.py",
+        "        if monotonic() > end:\n            raise KeyboardInterrupt",
+        "        if monotonic() > end + SECONDS:\n            raise KeyboardInterrupt",
         "tests/clients/test_mcp.py::test_a_design_that_leaves_loops_or_fails_does_not_take_the_server_with_it",
     ),
     Mutant(

@@ -132,13 +132,10 @@ def run(
     Signals are tile0_1.mm2s0.cause, tile0_1.lock0.value, tile0_2.core.phase; tile0_1.mm2s0 is all of its own.
     Ctrl-C stops the run and shows what was done until then."""
     chosen = locals()
-    if as_json + as_sarif + as_junit > 1:
-        raise typer.BadParameter("--json, --sarif and --junit exclude each other. Give one of them.")
     if is_iron(files[0]) and _is_plain(chosen):
-        with with_timing(timing):
-            run_as_it_is(files[0], files[1:], device)
-        return
-    (_run_graph if is_graph(files) else _run_design)(**chosen)
+        _run_program(files, device, timing)
+    else:
+        _run_chosen(chosen)
 
 
 _OF_PROGRAMS = ("files", "timing", "device")
@@ -151,11 +148,24 @@ def _is_plain(chosen: Mapping[str, Any]) -> bool:
     return chosen["repair"] and all(value in _UNCHOSEN for value in asked.values())
 
 
+def _run_program(files: Sequence[str], device: str | None, timing: Sequence[str] | None) -> None:
+    """Run a program of IRON as it is."""
+    with with_timing(timing):
+        run_as_it_is(files[0], files[1:], device)
+
+
+def _run_chosen(chosen: Mapping[str, Any]) -> None:
+    """Run a graph in C++ or any other design, with one form of output."""
+    if chosen["as_json"] + chosen["as_sarif"] + chosen["as_junit"] > 1:
+        raise typer.BadParameter("--json, --sarif and --junit exclude each other. Give one of them.")
+    chosen["shown"].check()
+    (_run_graph if is_graph(chosen["files"]) else _run_design)(**chosen)
+
+
 def _run_design(*, files: Sequence[str], of_run: RunOptions, **chosen: Any) -> None:
     """Run a design or a program with what the command was given, and leave with the exit code for it."""
     if chosen["in_folder"] or chosen["out_folder"]:
         raise typer.BadParameter("--in-folder and --out-folder are for graphs in C++.")
-    chosen["shown"].check()
     untimed, schedules, kernels = of_run.untimed, chosen["schedules"], chosen["kernels"]
     written = _report_files(chosen["report"], chosen["perfetto"], untimed)
     draw, dump = (
