@@ -434,6 +434,10 @@ def test_what_measure_calls_writes(tmp_path: Path) -> None:
     assert_says("measure-calls-output", output("measure", "calls", "--json", file))
 
 
+def test_what_test_writes(design: Any) -> None:
+    assert_says("test-output", output("test", "--json", "--no-check", design()))
+
+
 def test_what_survey_writes(tmp_path: Path) -> None:
     (tmp_path / "refused.mlir").write_text(mlir_texts.UNKNOWN)
     (tmp_path / "none.mlir").write_text("module { }")

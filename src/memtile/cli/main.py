@@ -34,6 +34,7 @@ from memtile.cli import (
     serve,
     survey,
     sweep,
+    test,
     tools,
     trace,
     warmup,
@@ -103,6 +104,7 @@ app.command("disasm", epilog=disasm.EXAMPLES)(disasm.disasm)
 app.command("schema", epilog=schema.EXAMPLES)(schema.schema)
 app.command("serve", epilog=serve.EXAMPLES)(serve.serve)
 app.command("tools", epilog=tools.EXAMPLES)(tools.tools)
+app.command("test", epilog=test.EXAMPLES)(confinable(test.run_tests))
 app.command("survey", epilog=survey.EXAMPLES)(confinable(survey.survey))
 app.command("warmup", epilog=warmup.EXAMPLES)(warmup.warmup)
 app.command("host-source", epilog=host_source.EXAMPLES)(host_source.host_source)

@@ -111,6 +111,7 @@ _DOCUMENTS = {
         "Output of memtile sweep --json and memtile sweep show --json", "explorations.SweepOutput"
     ),
     "sweep-replay-output": _Document("Output of memtile sweep replay --json", "explorations.ReplayOutput"),
+    "test-output": _Document("Output of memtile test --json", "explorations.TestOutput"),
     "trace-output": _Document("Output of memtile trace decode --json", "traces.TraceOutput"),
     "warmup-output": _Document("Output of memtile warmup --json", "tables.WarmupOutput"),
 }

@@ -35,9 +35,14 @@ _AHEAD = 3  # tasks for each thread of the cluster, so that none waits for us
 _SECONDS = 10.0  # for the scheduler to answer
 _LOOK = 1.0  # seconds between two looks whether it is still there
 _LEVELS = 2  # directories that are made below the cache
-_LOUD = ("distributed", "distributed.client", "distributed.core", "distributed.comm", "tornado.application")
-"""Loggers that print a traceback for each connection that ends."""
 _RUNNING = "running"  # how Dask calls a client with a scheduler
+
+
+def _hush() -> None:
+    """Silence tracebacks that Dask logs whenever a connection ends: what matters is an error here."""
+    for name in list(logging.root.manager.loggerDict):
+        if name.partition(".")[0] in ("distributed", "tornado"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
 class ClusterRunner:
@@ -61,14 +66,13 @@ class ClusterRunner:
         self._common = {"path": str(Path(file).resolve()), "sources": plain(sources)}
         self._hash = sources.hash
         distributed = extra("distributed")
-        for name in _LOUD:  # what it logs of connections that end is in our message
-            logging.getLogger(name).setLevel(logging.CRITICAL)
+        _hush()
         self.lost_workers, self._workers = 0, set[str]()
         self._threads, self._seen = 0, 0.0
         try:
             self._client = distributed.Client(address, timeout=_SECONDS, set_as_default=False)
         except (OSError, ValueError) as error:
-            raise SimulationError(self._problem("it does not answer", str(error) or "no answer")) from None
+            raise SimulationError(self._problem("there was no answer", str(error))) from None
 
     def rows(self, requests: Iterable[Request]) -> Iterator[SweepRow]:
         """The row of each request, as they come.
@@ -140,18 +144,18 @@ class ClusterRunner:
         return SweepRow(task.key, task.sources, task.point, VariantState.INFEASIBLE, why, "crashed")
 
     def _lost(self) -> SimulationError:
-        return SimulationError(self._problem("the connection is lost", "what is done is in the log"))
+        return SimulationError(self._problem("the connection was lost"))
 
-    def _problem(self, what: str, given: str) -> Problem:
+    def _problem(self, what: str, given: str = "") -> Problem:
         return Problem(
             "--scheduler",
-            given,
+            given or what,
             "a Dask scheduler that runs",
-            what,
+            f"{what}: {given}" if given else what,
             "Start the scheduler and its workers, then give the same command again.",
             reason="scheduler",
             where=f"scheduler {self._address}",
-            source=given,
+            source="variants that finished are in the log",
         )
 
     def forget(self) -> None:

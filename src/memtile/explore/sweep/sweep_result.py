@@ -262,7 +262,8 @@ class SweepResult:
                 f"workers of the cluster that were lost: {self.lost_workers}; others ran their variants"
             )
         if self.stopped:
-            lines.append(f"{self.stopped.rstrip('.')}. The table has what was done until then.")
+            end = "" if self.stopped.endswith(".") else "."
+            lines.append(f"{self.stopped}{end} The variants above had finished by then.")
         return lines
 
 
