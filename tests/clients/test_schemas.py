@@ -470,6 +470,8 @@ def test_what_info_writes() -> None:
     assert_says("info-output", output("info", "npu1", "--json"))
     assert_says("info-registers-output", output("info", "npu1", "--registers", "--json"))
     assert_says("info-timing-output", output("info", "--timing", "--json"))
+    assert_says("info-lookup-output", output("info", "PORT_IDLE_0", "--json"))
+    assert_says("info-lookup-output", output("info", "xcve2802", "0x21A0604", "--json"))
 
 
 def test_what_disasm_writes(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ class _Commands(TyperGroup):
         try:
             with printable_streams():
                 # Escape characters are for the streams, which show them; Click would leave some of them out.
-                return super().main(given, *more, **{"color": True, **options})
+                return super().main(given, *more, **{"prog_name": "memtile", "color": True, **options})
         except (MemtileError, PipeClosedError) as error:  # what is printed before or after a command
             raise SystemExit(tell_end(error, given)) from None
 
@@ -81,7 +81,7 @@ app = typer.Typer(
     help="An open twin of AMD's AIE-ML memory tile.",
     epilog=exit_codes.HELP,
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},

@@ -74,6 +74,7 @@ _DOCUMENTS = {
     "explain-output": _Document("Output of memtile explain --json", "runs.ExplainOutput"),
     "faults-output": _Document("Output of memtile faults --json", "runs.FaultsOutput"),
     "info-design-output": _Document("Output of memtile info DESIGN.py --json", "tables.DesignOutput"),
+    "info-lookup-output": _Document("Output of memtile info NAME --json", "tables.LookupOutput"),
     "info-output": _Document("Output of memtile info --json", "tables.InfoOutput"),
     "info-registers-output": _Document("Output of memtile info --registers --json", "tables.RegistersOutput"),
     "info-timing-output": _Document("Output of memtile info --timing --json", "tables.TimingOutput"),

@@ -155,8 +155,8 @@ def memtile_design(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[.
     """A function that tests a design: ``memtile_design(file, inputs={0: a}, expect={2: c}, cycles=65_407)``.
 
     It checks the design and runs it, and the test fails with its findings unless all is well. It returns the
-    run: its arrays by name, and its result with the cycles. Files are relative to that of the test. Keywords are
-    those of ``[[design]]`` in ``memtile-tests.toml``; inputs and expected arrays may be NumPy arrays.
+    run: its arrays by name, and its result with the cycles. Files are relative to that of the test. Keywords
+    are those of ``[[design]]`` in ``memtile-tests.toml``; inputs and expected arrays may be NumPy arrays.
     """
 
     def tested(file: str | Path, **settings: Any) -> Run:
