@@ -10566,6 +10566,27 @@ MUTANTS = (
         "tests/properties/test_carried_engines.py::test_bitcode_that_does_not_fit_is_refused",
     ),
     Mutant(
+        "a word may decide a branch of a run without data",
+        "importers/kernels/without_words.py",
+        "if self.kind(value) is Kind.WORD:",
+        "if False:",
+        "tests/timing/test_designs_without_words.py::test_a_branch_by_a_word_is_refused_with_its_core_and_line",
+    ),
+    Mutant(
+        "functions of the user are called in runs without data",
+        "importers/kernels/kernel.py",
+        "timed = _timed if words_wanted() else _timed_alone",
+        "timed = _timed",
+        "tests/timing/test_designs_without_words.py::test_a_run_without_data_takes_as_long_and_computes_nothing",
+    ),
+    Mutant(
+        "data in packets runs without data",
+        "importers/timed_alone.py",
+        "if engine.data_in_packets() else",
+        "if False else",
+        "tests/timing/test_designs_without_words.py::test_data_that_comes_in_packets_is_refused",
+    ),
+    Mutant(
         "bitcode is taken though a constant that compiled code names has changed",
         "jit/compiled_text.py",
         'sorted(f"{name} = {_meaning(value)}" for',
