@@ -99,13 +99,16 @@ lint: $(SETUP)
 	$(BIN)/python -m pytest tests/house
 
 docs: $(SETUP)
-	$(BIN)/python docs/pictures.py
+	PYTHONPATH=tests $(BIN)/python docs/pictures.py
 	$(BIN)/python docs/rooms.py
 	PYTHONPATH=tests $(BIN)/python tests/support/pages/reference.py docs/reference.md
+	PYTHONPATH=tests $(BIN)/python tests/support/pages/command_table.py README.md
 	PYTHONPATH=tests $(BIN)/python tests/support/pages/library_table.py docs/kernels.md
 	PYTHONPATH=tests $(BIN)/python tests/support/pages/attribute_table.py docs/mlir.md
+	PYTHONPATH=tests $(BIN)/python tests/support/pages/constants_table.py docs/timing.md
 	MEMTILE_TIMING=assumed PYTHONPATH=tests $(BIN)/python tests/support/pages/findings_table.py docs/findings.md
 	PYTHONPATH=tests $(BIN)/python tests/support/pages/skill_page.py docs/agents.md
+	PYTHONPATH=tests $(BIN)/python tests/support/pages/deviation_table.py
 	$(BIN)/python tests/silicon/page.py docs/silicon.md
 	PYTHONPATH=tests $(BIN)/python tests/support/pages/pages.py README.md docs/*.md
 	PYTHONPATH=tests $(BIN)/python tests/support/pages/notebook_files.py notebooks/*.ipynb

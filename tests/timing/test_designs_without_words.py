@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ from memtile.arch.core_costs import CoreCosts
 from memtile.errors import DesignError, InputFileError
 from memtile.importers.design import load
 from memtile.importers.kernels.body import translate
-from memtile.importers.kernels.without_words import generator_without_words
+from memtile.importers.kernels.without_words import _shorter, generator_without_words
 from memtile.importers.loaded import Loaded
 from memtile.importers.mlir.token_packets import Text
 
@@ -119,6 +121,13 @@ def test_data_that_comes_in_packets_is_refused(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(type(design.array.engine), "data_in_packets", lambda _: True)
     with pytest.raises(DesignError, match="packets, whose headers are words"):
         design.run(data=False)
+
+
+@pytest.mark.parametrize("body", ["s += 1", "cycles += i", "cycles *= 2", "cycles += 1; s = i"])
+def test_loops_that_do_more_than_count_stay(body: str) -> None:
+    (loop,) = ast.parse(f"for i in range(3): {body}").body
+    assert isinstance(loop, ast.For)
+    assert isinstance(_shorter([loop])[0], ast.For)
 
 
 def test_loops_that_only_count_become_products() -> None:

@@ -393,7 +393,7 @@ def _shorter(body: Sequence[ast.stmt]) -> list[ast.stmt]:
 
 def _product(loop: ast.For, body: Sequence[ast.stmt]) -> list[ast.stmt]:
     """What a loop counts, times its turns; empty if it does something else."""
-    counted = [each.value for each in body if isinstance(each, ast.AugAssign)]
+    counted = [each.value for each in body if isinstance(each, ast.AugAssign) and _counts(each)]
     checks = [each for each in body[len(counted) :] if isinstance(each, ast.If) and _is_check(each)]
     changed = {_only_name(loop), *_ALWAYS}
     names = {each.id for value in counted for each in ast.walk(value) if isinstance(each, ast.Name)}
@@ -409,6 +409,10 @@ def _product(loop: ast.For, body: Sequence[ast.stmt]) -> list[ast.stmt]:
     one, many = _number(total), _number(turns)
     product = ast.BinOp(total, ast.Mult(), turns) if one is None or many is None else ast.Constant(one * many)
     return [_placed(ast.AugAssign(ast.Name("cycles", ast.Store()), ast.Add(), product), loop), *checks]
+
+
+def _counts(statement: ast.AugAssign) -> bool:
+    return isinstance(statement.op, ast.Add) and _only_name(statement) == "cycles"
 
 
 def _is_check(statement: ast.If) -> bool:
