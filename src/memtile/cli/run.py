@@ -293,8 +293,8 @@ def _loaded(
         BadParameter: options that are for others.
     """
     kinds = {Path(file).suffix for file in files}
-    if of_run.untimed or kinds != {".py"}:
-        _with_words(of_run)
+    if not of_run.data:
+        _refuse_words(of_run, of_program, expected, loads=SUFFIX in kinds or ".py" in kinds)
     if is_iron(files[0]):
         _refuse_for_iron(of_program)
         saved = [parse_wanted(text) for text in of_program.wanted]
@@ -343,11 +343,18 @@ def _refuse_for_iron(given: ProgramOptions) -> None:
         raise typer.BadParameter(f"{wrong}: a program of IRON has its kernels and its order itself.")
 
 
-def _with_words(of_run: RunOptions) -> RunOptions:
-    """The options of a run that moves words."""
-    if not of_run.data:
-        raise typer.BadParameter("--no-data is for designs in Python that run with a clock.")
-    return of_run
+def _refuse_words(
+    of_run: RunOptions, of_program: ProgramOptions, expected: Sequence[Given], *, loads: bool
+) -> None:
+    """Refuse options that have no meaning without words.
+
+    Raises:
+        BadParameter: which they are.
+    """
+    if of_run.untimed or not loads:
+        raise typer.BadParameter("--no-data is for designs that run with a clock.")
+    if of_program.wanted or expected:
+        raise typer.BadParameter("--no-data leaves no arrays for --out and --expect.")
 
 
 def _drawing(picture: Path | None, untimed: bool) -> Callable[[Result], None]:

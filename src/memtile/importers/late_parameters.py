@@ -52,9 +52,10 @@ def _late(made: Configured, steps: Sequence[Operation]) -> list[_Word]:
     """The words that a host writes after its last push, lock or other register, with work under way."""
     kinds = {tile.place: tile.kind for tile in made.array.tiles}
     started, late = False, list[_Word]()
-    for step in steps:
+    words = {n: found for n, step in enumerate(steps) if (found := _word_at(made, kinds, step)) is not None}
+    for n, step in enumerate(steps) if words else ():
         pushes = any(True for _ in pushed_channels(made.array.engine, step))
-        word = _word_at(made, kinds, step) if isinstance(step, Write) else None
+        word = words.get(n)
         if isinstance(step, MaskPoll) or (isinstance(step, Other) and step.name == WAIT):
             started = False
         elif word is not None:
@@ -64,8 +65,12 @@ def _late(made: Configured, steps: Sequence[Operation]) -> list[_Word]:
     return late
 
 
-def _word_at(made: Configured, kinds: dict[tuple[int, int] | None, TileKind], step: Write) -> _Word | None:
+def _word_at(
+    made: Configured, kinds: dict[tuple[int, int] | None, TileKind], step: Operation
+) -> _Word | None:
     """The word of a compute tile's buffer that a step writes, if it is one."""
+    if not isinstance(step, Write):
+        return None
     at = locate(step.address)
     kind = kinds.get((at.column, at.row))
     if kind is None or kind.role != "compute" or at.offset >= kind.memory_bytes:
