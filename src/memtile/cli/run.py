@@ -131,10 +131,15 @@ def run(
 
     Signals are tile0_1.mm2s0.cause, tile0_1.lock0.value, tile0_2.core.phase; tile0_1.mm2s0 is all of its own.
     Ctrl-C stops the run and shows what was done until then."""
-    chosen = locals()
+    _dispatched(**locals())
+
+
+def _dispatched(**chosen: Any) -> None:
+    """Run a program as it is, a graph, or a design."""
+    files = chosen["files"]
     if is_iron(files[0]) and _is_plain(chosen):
-        with with_timing(timing):
-            run_as_it_is(files[0], files[1:], device)
+        with with_timing(chosen["timing"]):
+            run_as_it_is(files[0], files[1:], chosen["device"])
         return
     (_run_graph if is_graph(files) else _run_design)(**chosen)
 

@@ -28,9 +28,9 @@ _STYLE = (
     "table{border-collapse:collapse;margin:1rem 0;font-variant-numeric:tabular-nums}"
     "th,td{padding:.2rem .7rem;border-bottom:1px solid #d5dae0}svg{max-width:100%;height:auto}"
 )
-_SHOWN = 20  # rows of a table
+_SHOWN = 10  # rows of a table
 _LEAST = 0.01  # of a variance, for a line to name what explains it
-_REASONS = 8  # of infeasible variants, most frequent first
+_REASONS = 4  # of infeasible variants, most frequent first
 
 
 @dataclass(frozen=True, repr=False)
