@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 WIDTH, HEIGHT, ROWS = 80, 25, 8
 _CUT = "…"
 _FULL, _SHORT = 6, 2  # lines of the first finding, and of a sentence
+_WAITING = 2  # lines about what waits, beside an error
 _NAME, _LABEL = 25, 18  # columns of a row
 _LONG = 10  # microseconds
 _LEAST = 0.005  # of the cycles: a cause that took less is not in a row
@@ -147,14 +148,19 @@ def _sections(result: Result, layout: Layout, notes: Sequence[str], *, full: boo
     if is_wrong:
         yield found
     yield said(1, 1, time_lines(result))
-    yield said(1, 1, limit_lines(result))
+    if result.status not in ("stuck", "halted"):
+        yield said(1, 1, limit_lines(result))
     yield said(5, 0, table_lines(result.lifted, result.cycles) if result.limit else (), "limits")
     yield said(3, 0, caution_lines(result), "cautions")
     yield said(1, 1, result.errors, "errors", topic="error")
     yield said(1, 1, (c.text for c in result.checks if not c.exact), "outputs that differ")
     if not is_wrong:
         yield found
-    yield said(2, 1, result.waiting, "that wait", topic="waiting")
+    waiting = said(2, 1, result.waiting, "that wait", topic="waiting")
+    while is_wrong and len(waiting.items) > _WAITING:  # the finding says why
+        waiting.items.pop()
+        waiting.hidden += 1
+    yield waiting
     yield _channel_section(result, layout)
     yield said(3, 1, core_lines(result.cores), "groups of cores", 1)
     yield said(4, 0, result.resting, "at rest", 1, topic="at rest")
@@ -207,7 +213,7 @@ def time_lines(result: Result) -> Iterator[str]:
         yield f"The host's register accesses took {host} cycles ({share}), the array alone {own}."
     if result.band is not None:
         yield from result.band.lines
-    elif result.estimate is not None:
+    elif result.estimate is not None and result.status not in ("stuck", "halted"):
         yield estimate_text(result)
 
 
