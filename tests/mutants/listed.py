@@ -12375,4 +12375,11 @@ MUTANTS = (
         "",
         "tests/clients/test_cli_explain.py::test_a_dump_of_an_array_at_rest_has_no_finding",
     ),
+    Mutant(
+        "parameters of a program are as without its command line",
+        "iron/program_design.py",
+        "found.given.get(name, action.default)",
+        "action.default",
+        "tests/clients/test_iron_commands.py::test_a_design_with_parameters",
+    ),
 )
