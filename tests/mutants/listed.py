@@ -3821,9 +3821,9 @@ MUTANTS = (
     ),
     Mutant(
         "a run that compares nothing does not say so",
-        "explain/results.py",
-        '        if not done:\n            yield f"nothing was',
-        '        if False:\n            yield f"nothing was',
+        "explain/summary.py",
+        '    if not done:\n        yield f"nothing was',
+        '    if False:\n        yield f"nothing was',
         "tests/clients/test_cli_cpp_kernels.py::test_a_run_that_compares_nothing_says_so_first",
     ),
     Mutant(

@@ -56,7 +56,7 @@ def result_html(result: Result) -> str:
     return f"<pre>{lines}</pre>{_picture(result)}"
 
 
-_IN_NOTEBOOKS = Layout(90, rows=6, height=16)
+_IN_NOTEBOOKS = Layout(90, rows=6, height=16, complete="result.sheet()")
 _BARS = 6  # channels that have a bar each; more are tiles of a map
 _PLACE = re.compile(r"(?P<role>\w+) ?\((?P<column>\d+), ?(?P<row>\d+)\)")
 
