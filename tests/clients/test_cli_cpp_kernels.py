@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -15,12 +14,13 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from left_out import needs
 from memtile.cli.main import app
 from memtile.importers.design import load
 from places import ROOT
 from support.designs.cpp_designs import CALL, FOUND, TWO, WORDS, Kernel, through_core
 
-pytestmark = pytest.mark.skipif(not FOUND, reason="no compiler of C++20 is here")
+pytestmark = needs("c++", FOUND)
 HEAD = '#include <memtile/core.h>\nextern "C" void f(int32_t *a, int32_t *b, int32_t n) {\n'
 SOURCE = f"{HEAD}  for (int i = 0; i < n; i++) b[i] = a[i] + STEP;\n}}\n"
 
@@ -202,7 +202,7 @@ def test_wrong_options(words: tuple[str, ...], says: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(shutil.which("gdb") is None, reason="no gdb is here")
+@needs("gdb")
 def test_a_debugger_gets_the_command_that_stops_in_the_kernel() -> None:
     words = [
         sys.executable,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -194,3 +195,17 @@ def test_a_grid_as_an_xarray_dataset(blocks: Path) -> None:
     free = memtile.sweep(file, SweepPlan("random", 2, vary={"gap": "0.0..1.0"}, workers=0))
     with pytest.raises(DesignError, match="gap"):
         free.xarray()
+
+
+@pytest.mark.parametrize(("energies", "is_shown"), [((17129.0, 17145.0), False), ((17129.0, 19000.0), True)])
+def test_energy_that_tells_no_variant_from_another_is_a_line(
+    blocks: Path, energies: tuple[float, float], is_shown: bool
+) -> None:
+    found = memtile.sweep(blocks, SweepPlan(workers=0, vary={"words": "16,32"}))
+    rows = [
+        replace(row, state=VariantState.GOOD, figures={**found.ranked[0].figures, "energy": energy})
+        for row, energy in zip(found.rows, energies, strict=False)
+    ]
+    text = str(replace(found, rows=rows))
+    assert ("energy: 17,129 to 17,145, which tells no variant from another" in text) is not is_shown
+    assert (" energy " in text.partition("variants:")[0]) is is_shown

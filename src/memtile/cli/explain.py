@@ -85,22 +85,20 @@ def explain(
     --history its --report and --perfetto so far.
 
     A design in Python, IRON or MLIR, or a graph in C++ is run: why it is stuck, or what limits it, and what
-    the run would be without each limit; of a graph its kernels by their work, and single buffers.
-
-    Ends with exit code 1 if something is wrong.
+    lifting each limit would gain; of a graph its kernels by their work. Exit code 1: something is wrong.
     """
     beside = {"--design": design, "--server": server, "--set": settings, "--in": given}
+    files = ReportFiles(report, perfetto)
     with options.with_timing(timing):
         if dump is not None and is_graph([dump]):
             _refuse(dump, beside | {"--kernels": kernels, "--dispatch": of_run.dispatch})
-            _explain_graph(dump, graph, of_run, ReportFiles(report, perfetto), record, as_json=as_json)
+            _explain_graph(dump, graph, of_run, files, record, as_json=as_json)
             return
         _refuse(dump or server or "nothing", graph.given, "a graph in C++")
         if dump is not None and is_design(dump):
             _refuse(dump, {"--design": design, "--server": server})
             make = _maker(dump, graph.device, settings, kernels, given)
-            files, more = ReportFiles(report, perfetto), {"as_json": as_json, "everything": everything}
-            explain_design(make, of_run, files, record, **more)
+            explain_design(make, of_run, files, record, as_json=as_json, everything=everything)
             return
         found = report_of(
             dump, design, server=server, token=token, device=graph.device or "", settings=settings or (),

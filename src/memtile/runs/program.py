@@ -14,6 +14,7 @@ from memtile.errors import DesignError
 from memtile.explain.bd_chains import BdChains
 from memtile.explain.checks import Check
 from memtile.explain.deadlock.planned_words import PlannedWords
+from memtile.explain.edge_streams import NO_EDGES, EdgeStreams
 from memtile.explain.exchanged_outputs import with_exchanges
 from memtile.explain.oddities import NONE_ODD, Oddities
 from memtile.explain.results import Result, Status
@@ -114,19 +115,7 @@ class Run:
         """
         checks = [_compared(name, self.arrays.get(name), array) for name, array in expected.items()]
         flat = [(self.arrays[name].reshape(-1), array.reshape(-1)) for name, array in expected.items()]
-        checks = with_exchanges(checks, flat)
-        finished = self.result.status is Status.FINISHED
-        planned = _planned(self.result) if finished and not all(check.exact for check in checks) else None
-        if planned is not None:
-            found = wrong_words(checks, WordSources(planned, ()), WalkCulprits(planned))
-        else:
-            found = wrong_words(checks if finished else ())
-        result = replace(
-            self.result,
-            checks=(*self.result.checks, *checks),
-            findings=with_words(self.result.findings, tuple(found)),
-        )
-        return replace(self, result=result).explained()
+        return replace(self, result=judged(self.result, with_exchanges(checks, flat))).explained()
 
     def _repr_html_(self) -> str:
         shapes = ", ".join(f"{name}: {array.dtype} {array.shape}" for name, array in self.arrays.items())
@@ -139,6 +128,24 @@ class Run:
         arrays = (f"{name}: {array.dtype} {array.shape}" for name, array in self.arrays.items())
         stopped = f", stopped: {self.stopped}" if self.stopped else ""
         return printable(f"Run({self.result!r}, arrays {{{', '.join(arrays)}}}{stopped})")
+
+
+def judged(result: Result, checks: Sequence[Check], edges: EdgeStreams = NO_EDGES) -> Result:
+    """A result with comparisons, and a finding for each that is not exact.
+
+    Args:
+        result: of a run.
+        checks: of what it left.
+        edges: streams from and to what lies beside the array.
+    """
+    finished = result.status is Status.FINISHED
+    planned = _planned(result) if finished and not all(check.exact for check in checks) else None
+    if planned is not None:
+        found = wrong_words(checks, WordSources(planned, (), edges), WalkCulprits(planned, edges))
+    else:
+        found = wrong_words(checks if finished else ())
+    findings = with_words(result.findings, tuple(found))
+    return replace(result, checks=(*result.checks, *checks), findings=findings)
 
 
 def _planned(result: Result) -> PlannedWords | None:

@@ -7,7 +7,7 @@ from functools import partial
 from time import monotonic
 from typing import Any
 
-from memtile.cli.agents.short_answers import run_answer, shortened
+from memtile.cli.agents.short_answers import run_answer
 from memtile.runs.options import RunOptions
 
 _RUNS = 16  # of the same length, that the questions about limits take with the first one
@@ -47,4 +47,4 @@ def design_explained(
     )
     lines = [*result.summary(Layout(wrapped=False)), *([] if is_short else [_LEFT_OUT])]
     lifted = result.as_json()["lifted"]
-    return {**run_answer(result, made.words(done)), "lifted": lifted, "lines": shortened(lines)}
+    return {**run_answer(result, made.words(done)), "lifted": lifted, "lines": lines}

@@ -10,6 +10,7 @@ from memtile.documents import Scalar, one_of
 from memtile.model.state.causes import Cause, CoreCause
 
 _NAMES = ("status", "cycles", "host_cycles", "bit_exact")
+_TIMES = ("cycles", "host_cycles")
 _Value = Annotated[Any, one_of(Scalar)]
 _SHOWN = 20  # lines about channels and cores
 _TEXTS = {each.name.lower().replace("_", " "): each.text for each in (*CoreCause, *Cause)}
@@ -70,6 +71,15 @@ class RunChanges:
 
     def __bool__(self) -> bool:
         return bool(self.run or self.causes or self.channels or self.others)
+
+    def is_within(self, tolerance: float) -> bool:
+        """Whether both ended alike, and their cycles differ by no more than a part of the first's."""
+        for change in self.run:
+            if change.what not in _TIMES or change.first is None or change.second is None:
+                return False
+            if change.what == "cycles" and abs(change.second - change.first) > tolerance * change.first:
+                return False
+        return True
 
     def lines(self) -> Iterator[str]:
         """Text."""

@@ -41,12 +41,15 @@ _RUNNING = "running"  # how Dask calls a client with a scheduler
 def _hush() -> None:
     """Silence tracebacks that Dask logs whenever a connection ends: what matters is an error here."""
     for name in list(logging.root.manager.loggerDict):
-        if name.partition(".")[0] == "distributed":
+        if name.partition(".")[0] in ("distributed", "tornado"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
 
 
 class ClusterRunner:
     """Tries variants on a Dask cluster.
+
+    Attributes:
+        lost_workers: workers that were there and went; others took over what they had begun.
 
     Args:
         address: of its scheduler, ``tcp://HOST:PORT``.
@@ -64,6 +67,7 @@ class ClusterRunner:
         self._hash = sources.hash
         distributed = extra("distributed")
         _hush()
+        self.lost_workers, self._workers = 0, set[str]()
         self._threads, self._seen = 0, 0.0
         try:
             self._client = distributed.Client(address, timeout=_SECONDS, set_as_default=False)
@@ -109,9 +113,12 @@ class ClusterRunner:
     def _count(self) -> int:
         """Threads of all workers."""
         try:
-            return sum(self._client.nthreads().values()) if self._client.status == _RUNNING else 0
+            threads = self._client.nthreads() if self._client.status == _RUNNING else {}
         except OSError:
             raise self._lost() from None
+        self.lost_workers += len(self._workers - threads.keys())
+        self._workers = {*threads}
+        return sum(threads.values())
 
     def _submit(self, request: Request, session: str) -> Any:
         task, rivals = request

@@ -224,7 +224,8 @@ class Sweep:
             else:
                 if isinstance(runner, ClusterRunner) and log is not None and not self._stopped:
                     runner.forget()
-        return self._result(time.monotonic() - begin)
+        lost = runner.lost_workers if isinstance(runner, ClusterRunner) and not self._lost else 0
+        return replace(self._result(time.monotonic() - begin), lost_workers=lost)
 
     def _batches(self) -> Batches:
         plan, seed = self.plan, self.plan.seed
