@@ -16,7 +16,6 @@ from memtile.explain.summary import (
     caution_lines,
     doubts,
     limit_lines,
-    next_steps,
     parameter_lines,
     time_lines,
     verdict,
@@ -125,7 +124,6 @@ def _below(result: Result) -> Iterator[str]:
     yield from (line for topic, lines in topics.items() for each in lines for line in _said(topic, each))
     if result.proved is not None:
         yield f"timing: {result.proved.text}"
-    yield from next_steps(result)
 
 
 def _rates(result: Result) -> str:
