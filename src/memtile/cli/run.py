@@ -253,7 +253,8 @@ def _run_graph(*, files: Sequence[str], of_run: RunOptions, **chosen: Any) -> No
         show_verdict(files[0], done.result, as_sarif=as_sarif)
         leave(interrupted=False, good=done.good)
         return
-    finish_graph(done, graph.options.device, folder, as_json=as_json, draw=draw, band=band)
+    device, how = graph.options.device, chosen["shown"]
+    finish_graph(done, device, folder, as_json=as_json, draw=draw, band=band, how=how)
 
 
 def _checked(of_run: RunOptions, schedules: int, kernels: KernelSources) -> bool:

@@ -202,6 +202,9 @@ Perfetto = Annotated[
     ),
 ]
 All = Annotated[bool, typer.Option("--all", help="Show every channel and core, and each line in full.")]
+AllLines = Annotated[
+    bool, typer.Option("--all", help="Show all lines on a terminal too, not the first screen of them.")
+]
 Top = Annotated[
     int | None,
     typer.Option(min=1, metavar="N", help="Show up to N groups of channels, findings and other lines."),
