@@ -22,7 +22,7 @@ ENGINE := tests/timing tests/data tests/silicon/test_ground_truth.py \
 # What has a target of its own: rules of the source (lint), and pages.
 ELSEWHERE := --ignore tests/house --ignore tests/pages
 
-.PHONY: setup demo check test properties pages interpreted bounds mutants corpus oldest bench lint docs site lock clean
+.PHONY: setup demo check test properties pages interpreted bounds mutants corpus oldest bench engine lint docs site lock clean
 
 setup: $(SETUP)
 
@@ -84,6 +84,10 @@ oldest: .venv-oldest/.complete
 bench: $(SETUP)
 	$(BIN)/python benchmarks/rows.py $(if $(JSON),--json $(JSON))
 	$(BIN)/python -m pytest benchmarks --benchmark-columns=min,median,max,rounds
+
+# The engine as bitcode, which a first run needs no Numba for: made anew where compiled functions changed.
+engine: $(SETUP)
+	$(BIN)/python .ci/carry
 
 lint: $(SETUP)
 	$(BIN)/ruff check

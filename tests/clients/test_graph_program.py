@@ -12,13 +12,17 @@ from jsonschema import Draft202012Validator
 from typer.testing import CliRunner, Result
 
 import memtile
+from left_out import needs
 from memtile import adf, schema
 from memtile.adf.running import GraphRun
 from memtile.cli.graph_file import graph_costs
 from memtile.cli.main import app
 from memtile.explain.deadlock.graph import PartyKind, Via, WaitEdge, WaitGraph, WaitNode
 from memtile.explain.waiting_sentences import named_waits
+from support.designs.cpp_designs import FOUND
 from support.pages.browser import opened
+
+pytestmark = needs("c++", FOUND)
 
 GRAPH = """
 #include <adf.h>
@@ -103,7 +107,7 @@ def test_a_graph_is_run_with_its_verdict_first(graph: str, capfd: pytest.Capture
     assert lines[1].startswith("gr.z: 16 words, first in cycle ")
     assert re.search(r", [0-9.]+ MB/s, latency [\d,]+ cycles \([\d,.]+ ns\) from gr\.a$", lines[1]), lines[1]
     assert lines[2] == "gr.a: 16 words, first in cycle 0, last in cycle 60, 1,333.33 MB/s"
-    assert lines[3].startswith("limited by gr.k: "), lines[3]
+    assert lines[3].startswith("Limited by gr.k, which "), lines[3]
     assert lines[4:] == ["saved: out/data/out.txt"]
     assert capfd.readouterr().out == "main says hello\n"
     kept = Path("out/data/out.txt").read_text().splitlines()
@@ -135,6 +139,18 @@ def test_cores_that_are_taken_for_others_are_said(graph: str) -> None:
     done = called("run", graph, "--device", "xc2ve3858")
     assert done.exit_code == 0, done.output
     assert "note: kernels compute as on AIE-ML, with the widths of AIE-ML v2: what its ar" in done.stdout
+
+
+def test_an_output_is_compared_with_a_file(graph: str) -> None:
+    Path("golden.txt").write_text("".join(f"{2 * i + 7} {2 * i + 9}\n" for i in VALUES[::2]))
+    done = called("run", graph, "--expect", "out=golden.txt")
+    assert done.exit_code == 1
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("not good: finished after ")
+    assert lines[1].startswith("wrong: gr.z: 32 wrong, the first is element 0 (-32 came, -25 was expected)")
+    assert re.match(r"finding: MT0405 error: gr\.z .* gr\.k\.out\[0\] .* made by gr\.k\.", lines[2]), lines[2]
+    found = json.loads(called("run", graph, "--expect", "gr.z=golden.txt", "--json").stdout)
+    assert [each["wrong"] for each in found["run"]["checks"]] == [32]
 
 
 def test_input_that_runs_out_is_said_in_the_names_of_the_graph(graph: str) -> None:

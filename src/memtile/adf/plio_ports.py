@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -19,6 +20,7 @@ from memtile.design.circuits import End as StreamEnd
 from memtile.design.events import SwitchEnd
 from memtile.design.logic_ports import PlioIn, PlioOut
 from memtile.errors import DesignError
+from memtile.explain.edge_streams import EdgeStreams
 
 Words = npt.NDArray[np.uint32]
 Flags = npt.NDArray[np.uint8]
@@ -93,6 +95,7 @@ class _LogicInput:
 
     end: PlioIn
     began: int = -1
+    sent: list[Words] = field(default_factory=list)
 
     @property
     def fed(self) -> int:
@@ -104,6 +107,7 @@ class _LogicInput:
         if len(words):
             self.began = self.end.tile.engine.now if self.began < 0 else self.began
             self.end.feed(words, tlast)
+            self.sent.append(words)
 
     @property
     def entered(self) -> int:
@@ -139,6 +143,25 @@ class LogicPlioPorts:
         """A stream to the programmable logic."""
         tile = array.interface_tile(end.tile[0])
         return _LogicOutput(tile.plio_out(end.shim_port, **_clocked(plio)).named(plio.name))
+
+
+def edge_streams(
+    inputs: Mapping[int, InputPort], outputs: Mapping[int, OutputPort], plios: Mapping[int, Plio]
+) -> EdgeStreams:
+    """The streams of the programmable logic, as findings follow words along them.
+
+    Args:
+        inputs: of a graph that ran, by id.
+        outputs: by id.
+        plios: by id.
+    """
+    ends = {plios[n].name: each.end.index for n, each in outputs.items() if isinstance(each, _LogicOutput)}
+    sent = {
+        port.end.index: np.concatenate(port.sent)[: port.entered]
+        for port in inputs.values()
+        if isinstance(port, _LogicInput) and port.sent
+    }
+    return EdgeStreams(ends, sent)
 
 
 def _clocked(plio: Plio) -> dict[str, Any]:

@@ -185,6 +185,12 @@ class ProgramResult:
             for name, got in self.graph.outputs.items()
         }
 
+    def against(self, expected: Mapping[str, npt.NDArray[Any] | Path]) -> ProgramResult:
+        """The result, compared with what must come: see :func:`~memtile.adf.expected.compared`."""
+        from memtile.adf.expected import compared
+
+        return compared(self, expected)
+
     def write_outputs(self, folder: Path, *, timed: bool, functional: bool = False) -> list[Path]:
         """Write the files of output PLIOs below a folder, as AMD's simulators do.
 

@@ -25,7 +25,7 @@ from memtile.adf.lookup import Lookup
 from memtile.adf.lowering import Fill, Lowered, lower, name_givers
 from memtile.adf.parameters import HostParameters, kernel_parameters
 from memtile.adf.plan import Plan
-from memtile.adf.plio_ports import Collected, PlioPorts, plio_ports_of
+from memtile.adf.plio_ports import Collected, PlioPorts, edge_streams, plio_ports_of
 from memtile.adf.pools import ELEMENTS
 from memtile.adf.port_times import Latency, PortTimes, latencies
 from memtile.adf.profiling import Profiling
@@ -34,6 +34,7 @@ from memtile.arch.boards import CLOCK_MHZ
 from memtile.arch.tiles import WORD_BYTES
 from memtile.arch.timing import ARRAY_CLOCK_MHZ
 from memtile.errors import DesignError
+from memtile.explain.edge_streams import NO_EDGES, EdgeStreams
 from memtile.explain.findings import Finding
 from memtile.explain.results import Result, Status
 from memtile.explain.waiting_sentences import in_users_words, named_waits, with_users_names
@@ -65,6 +66,7 @@ class GraphResult:
         waits: what waits for what at the end, in the user's names, kernels first.
         kernels: the work of each core, most first.
         limits: notes on single buffers that are waited for.
+        edges: the streams of its PLIOs.
     """
 
     result: Result
@@ -80,6 +82,7 @@ class GraphResult:
     waits: tuple[str, ...] = ()
     kernels: tuple[KernelWork, ...] = ()
     limits: tuple[Finding, ...] = ()
+    edges: EdgeStreams = NO_EDGES
 
     @property
     def cycles(self) -> int:
@@ -486,6 +489,7 @@ class GraphRun:
             waits=waits,
             kernels=tuple(kernel_works(self.lowered, found.cores)),
             limits=tuple(single_buffer_findings(self.lowered, found)),
+            edges=edge_streams(self.lowered.inputs, self.lowered.outputs, plios),
         )
 
     def _limit_notes(self, cycles: int, endless: Sequence[str]) -> Iterator[str]:

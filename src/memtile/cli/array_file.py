@@ -35,6 +35,19 @@ def read_given(text: str, option: str = "--in") -> Given:
     return Given(name, array.astype(array.dtype.newbyteorder("<"), copy=False))
 
 
+def expected_output(text: str) -> tuple[str, Path | npt.NDArray[Any]]:
+    """The output of a graph that ``NAME=FILE`` names, and the array or the file of a PLIO with its elements.
+
+    Raises:
+        InputFileError: no such form, or not a NumPy file.
+    """
+    name, file = _split(text, "--expect", "NAME=FILE")
+    if Path(file).suffix != _SUFFIX:
+        return name, Path(file)
+    given = read_given(text, "--expect")
+    return given.name, given.array
+
+
 def parse_wanted(text: str) -> tuple[Wanted, Path]:
     """What ``NAME[:DTYPE][:SHAPE]=FILE.npy`` asks for, and the file.
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from memtile.cli import run_options as options
-from memtile.cli.array_file import parse_wanted, read_given
+from memtile.cli.array_file import expected_output, parse_wanted, read_given
 from memtile.cli.conditions import with_conditions
 from memtile.cli.graph_file import graph_program, is_graph, refuse_options
 from memtile.cli.iron_program import is_iron, run_as_it_is
@@ -31,6 +31,7 @@ from memtile.cli.runnable import (
     program_files,
     python_design,
 )
+from memtile.cli.screen import SCREEN, Shown, show_run
 from memtile.output_files import check_writable
 from memtile.runs.options import USUAL, RunOptions
 
@@ -43,6 +44,7 @@ EXAMPLES = """\b
 Examples:
   memtile run design.py
   memtile run --untimed design.py
+  memtile run --all design.py
   memtile run --check design.py
   memtile run --check --schedules 8 design.py
   memtile run --json --max-cycles 100000 design.py
@@ -71,6 +73,7 @@ Examples:
 """
 
 
+@options.with_shown
 @options.with_kernels
 @options.running()
 def run(
@@ -105,6 +108,7 @@ def run(
     perfetto: options.Perfetto = None,
     in_folder: options.InFolder = None,
     out_folder: options.OutFolder = None,
+    shown: Shown = SCREEN,
 ) -> None:
     """Run a design, or a program of register writes, and show its cycles and the cause of every stalled one.
 
@@ -129,14 +133,13 @@ def run(
     Ctrl-C stops the run and shows what was done until then."""
     chosen = locals()
     if is_iron(files[0]) and _is_plain(chosen):
-        with with_timing(timing):
-            run_as_it_is(files[0], files[1:], device)
-        return
-    (_run_graph if is_graph(files) else _run_design)(**chosen)
+        _run_program(files, device, timing)
+    else:
+        _run_chosen(chosen)
 
 
 _OF_PROGRAMS = ("files", "timing", "device")
-_UNCHOSEN: tuple[Any, ...] = (None, False, "auto", "0", USUAL, NO_KERNELS)
+_UNCHOSEN: tuple[Any, ...] = (None, False, "auto", "0", USUAL, NO_KERNELS, SCREEN)
 
 
 def _is_plain(chosen: Mapping[str, Any]) -> bool:
@@ -145,12 +148,24 @@ def _is_plain(chosen: Mapping[str, Any]) -> bool:
     return chosen["repair"] and all(value in _UNCHOSEN for value in asked.values())
 
 
+def _run_program(files: Sequence[str], device: str | None, timing: Sequence[str] | None) -> None:
+    """Run a program of IRON as it is."""
+    with with_timing(timing):
+        run_as_it_is(files[0], files[1:], device)
+
+
+def _run_chosen(chosen: Mapping[str, Any]) -> None:
+    """Run a graph in C++ or any other design, with one form of output."""
+    if chosen["as_json"] + chosen["as_sarif"] + chosen["as_junit"] > 1:
+        raise typer.BadParameter("--json, --sarif and --junit exclude each other. Give one of them.")
+    chosen["shown"].check()
+    (_run_graph if is_graph(chosen["files"]) else _run_design)(**chosen)
+
+
 def _run_design(*, files: Sequence[str], of_run: RunOptions, **chosen: Any) -> None:
     """Run a design or a program with what the command was given, and leave with the exit code for it."""
     if chosen["in_folder"] or chosen["out_folder"]:
         raise typer.BadParameter("--in-folder and --out-folder are for graphs in C++.")
-    if chosen["as_json"] + chosen["as_sarif"] + chosen["as_junit"] > 1:
-        raise typer.BadParameter("--json, --sarif and --junit exclude each other. Give one of them.")
     untimed, schedules, kernels = of_run.untimed, chosen["schedules"], chosen["kernels"]
     written = _report_files(chosen["report"], chosen["perfetto"], untimed)
     draw, dump = (
@@ -187,15 +202,17 @@ def _run_design(*, files: Sequence[str], of_run: RunOptions, **chosen: Any) -> N
             show_verdict(files[0], done.result, as_sarif=chosen["as_sarif"])
         elif made.is_program:
             device = made.design.device.name
-            show_program(done, made.notes, paths, device, as_json=chosen["as_json"])
+            show_program(done, made.notes, paths, device, as_json=chosen["as_json"], shown=chosen["shown"])
+        elif chosen["as_json"]:
+            show_result(done.result, as_json=True)
         else:
-            show_result(done.result, as_json=chosen["as_json"])
+            show_run(done.result, chosen["shown"])
     _leave(done.result)
 
 
 _OF_KERNELS = ("kernels", "include", "define", "sanitize", "against_kernels", "debug")
-_NOT_OF_GRAPHS = ("given", "wanted", "expect", "kernel", "keep_order", "against", "as_sarif", "as_junit")
-_NAMES = {"given": "--in", "wanted": "--out", "as_sarif": "--sarif", "as_junit": "--junit"}
+_NOT_OF_GRAPHS = ("given", "wanted", "kernel", "keep_order", "against")
+_NAMES = {"given": "--in", "wanted": "--out"}
 
 
 def _run_graph(*, files: Sequence[str], of_run: RunOptions, **chosen: Any) -> None:
@@ -205,6 +222,7 @@ def _run_graph(*, files: Sequence[str], of_run: RunOptions, **chosen: Any) -> No
     from memtile.cli.run_graph import OUTPUT_FOLDER, finish_graph, studied
 
     kernels, as_json, schedules = chosen["kernels"], chosen["as_json"], chosen["schedules"]
+    as_sarif = chosen["as_sarif"] if chosen["as_sarif"] or chosen["as_junit"] else None
     wrong = {_NAMES.get(name, f"--{name.replace('_', '-')}"): chosen[name] for name in _NOT_OF_GRAPHS}
     of_kernels = {"--kernels": kernels.kernels, "--debug": kernels.debug}
     of_files = {"--format": chosen["format"] != "auto", "--base": chosen["base"] != "0"}
@@ -224,12 +242,17 @@ def _run_graph(*, files: Sequence[str], of_run: RunOptions, **chosen: Any) -> No
         graph = graph_program(
             files, chosen["device"], kernels, chosen["costs"] or (),
             settings=chosen["settings"] or (), in_folder=chosen["in_folder"], out_folder=folder,
-            of_run=asked, quiet=as_json, watch=dump.recorded,
+            of_run=asked, quiet=as_json or as_sarif is not None, watch=dump.recorded,
         )  # fmt: skip
         with run_progress(before=f"compiling {files[0]}") as progress:
             done = graph.run(asked, progress=progress)
+        done = done.against(dict(expected_output(text) for text in chosen["expect"] or ()))
         band = cost_band(graph, done) if chosen["sensitivity"] else None
         done = studied(done, graph, replace(asked_for, report=written), schedules)
+    if as_sarif is not None and done.result is not None:
+        show_verdict(files[0], done.result, as_sarif=as_sarif)
+        leave(interrupted=False, good=done.good)
+        return
     finish_graph(done, graph.options.device, folder, as_json=as_json, draw=draw, band=band)
 
 

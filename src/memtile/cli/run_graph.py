@@ -98,6 +98,7 @@ class ShownRun:
         if graph is None:
             return
         yield from (f"missing: {each.message}." for each in done.missing)
+        yield from (f"wrong: {each.text}" for each in graph.result.checks if not each.exact)
         yield from self._stuck_lines(graph)
         yield from _few([*port_lines(graph)], "ports")
         yield from _limit_lines(graph.result)

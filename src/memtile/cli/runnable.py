@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from memtile.design.memory_tile import MemoryTile
     from memtile.explain.findings import Finding
     from memtile.explain.repairs import Candidate
+    from memtile.explain.results import Result
     from memtile.importers.bodies.container import Container
     from memtile.importers.loaded import Loaded
     from memtile.importers.repairs import Repairs
@@ -179,7 +180,14 @@ def python_repairs(file: str, settings: Sequence[str]) -> Repairs:
         return python_candidates(source.content, source.name, findings)
 
     source = read_bytes(file, "text_bytes").decode("utf-8", "replace").replace("\r\n", "\n")
-    return Repairs(Text(file, source), candidates, once)
+    return Repairs(Text(file, source), candidates, once, more=_walks)
+
+
+def _walks(before: Result) -> Iterable[Candidate]:
+    """Other walks of the channels of a design that ran."""
+    from memtile.explain.walk_trials import walk_candidates
+
+    return walk_candidates(before.kept.engine()) if before.kept is not None else ()
 
 
 def iron_design(

@@ -6,7 +6,9 @@ for this channel, halts the chip (AM025 status bits 8 and 9) and is refused here
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain as flat
@@ -56,6 +58,34 @@ class Executor(Protocol):
     @property
     def port(self) -> str:
         """Its name, such as ``MM2S 0``."""
+
+
+Walks = Mapping[tuple[int, int], Callable[[Descriptor], Descriptor]]
+"""By model index of a tile and number of a BD what makes another descriptor of it."""
+_OTHER: ContextVar[Walks] = ContextVar("descriptors that are tried")
+
+
+@contextmanager
+def other_descriptors(walks: Walks) -> Iterator[None]:
+    """Have channels inside start other descriptors than their design says.
+
+    Args:
+        walks: of which BDs.
+    """
+    token = _OTHER.set(walks)
+    try:
+        yield
+    finally:
+        _OTHER.reset(token)
+
+
+def as_tried(tile: int, numbers: Sequence[int], chain: Sequence[Descriptor]) -> list[Descriptor]:
+    """The descriptors of a tile's BDs, or others for a context in which these are tried."""
+    other = _OTHER.get({})
+    return [
+        other[tile, number](each) if (tile, number) in other else each
+        for number, each in zip(numbers, chain, strict=True)
+    ]
 
 
 def chain_words(

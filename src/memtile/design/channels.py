@@ -22,7 +22,7 @@ from memtile.arch.registers import WORD_BITS, Register
 from memtile.arch.tiles import DIRECTIONS, S2MM, WORD_BYTES
 from memtile.bd.descriptor import Descriptor
 from memtile.design.buffers import dtype_of
-from memtile.design.chains import TaskPlan, begins_again, chain_words, plan_of
+from memtile.design.chains import TaskPlan, as_tried, begins_again, chain_words, plan_of
 from memtile.design.packet_ports import sent
 from memtile.design.transfers import Transfer
 from memtile.design.undo import Undo, undo_of
@@ -568,7 +568,7 @@ class Channel(StreamPort):
             tile.bd_pool.give_back([c.port for c in (*tile.s2mm, *tile.mm2s) if c.at_rest])
         numbers = tile.bd_pool.choose(self._number, size, self.port)
         tasks = plan.linked(numbers)
-        chain = [descriptor for task in tasks for descriptor in task]
+        chain = as_tried(tile.index, numbers, [descriptor for task in tasks for descriptor in task])
         words = chain_words(tile, numbers, chain, self)
         tile.bd_pool.take(self._number, size, self.port)  # only now: a refused chain takes and writes nothing
         self.claimed = self._begun = True

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from memtile.bd.descriptor import Descriptor
 from memtile.documents import Count, plain
 from memtile.explain.findings import Change, Finding, Repair, Severity, Side, is_unplaced
 from memtile.explain.results import Result, Status
@@ -44,6 +45,8 @@ class Candidate:
         unlikely: 0 = this is nearly always what is meant; larger = try later. Ranks what is offered.
         target: what is changed and where, for designs without a text: object, attribute and value.
         swaps: by number of an argument of the host the bytes that come in the other order, and of each part.
+        place: where the design says what is changed, for changes of no text.
+        walks: by tile and number of a BD what makes another descriptor of it.
     """
 
     kind: str
@@ -52,6 +55,8 @@ class Candidate:
     unlikely: float = 0.0
     target: tuple[str, str, str] = ("", "", "")
     swaps: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+    place: str = ""
+    walks: Mapping[tuple[int, int], Callable[[Descriptor], Descriptor]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +231,7 @@ def holds_in_other_schedules(is_good: Callable[[], bool]) -> bool:
 def _offered(candidate: Candidate, trial: Trial) -> Repair:
     return Repair(
         candidate.kind, candidate.says, tuple(candidate.changes), trial.cycles, trial.compared,
-        *candidate.target,
+        *candidate.target, candidate.place,
     )  # fmt: skip
 
 
@@ -247,7 +252,7 @@ def _located(finding: Finding, repair: Repair) -> Finding:
     found = replace(finding, repair=repair)
     if not is_unplaced(finding) or not (repair.compared and (repair.changes or repair.target)):
         return found
-    says, place = f"{repair.says[:1].upper()}{repair.says[1:]}", ""
+    says, place = f"{repair.says[:1].upper()}{repair.says[1:]}", repair.place
     if repair.changes:
         place = repair.changes[0].place
     who = repair.target or f"line {repair.changes[0].line}"

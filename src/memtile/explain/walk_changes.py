@@ -26,6 +26,7 @@ UNKNOWN = -1
 UNSEEN = -2
 """Instead of a word of which nobody knows what a core would make of it: any word may be meant."""
 _FEW = 32  # places that are tried for one word
+_SLIPS = (1, 2, 4, 8, 16)  # words by which an offset may be off
 
 
 class Part(NamedTuple):
@@ -179,13 +180,43 @@ def _candidates(bd: Descriptor, parts: Sequence[Part], *, writes: bool) -> Itera
             yield _Candidate(does, fix.replace(": in its", " in its"), partial(_moved, by))
 
 
+def likely_walks(bd: Descriptor, size: int, first: int, *, writes: bool) -> Iterator[_Candidate]:
+    """Walks that may be meant instead of one where nobody knows which words it should move.
+
+    Args:
+        bd: a descriptor.
+        size: words of the memory at which it is.
+        first: what its addresses have more than places of that memory.
+        writes: whether it is one of an S2MM channel.
+    """
+    verb = "writes" if writes else "reads"
+    yield from _exchanges(bd, verb)
+    yield from _paddings(bd, verb)
+    for d, dim in enumerate(bd.dims[1:], 1):
+        inside = bd.dims[d - 1].step * _sizes(bd)[d - 1]
+        if dim.step != inside:
+            does = f"{verb} with a stride of {_count(dim.step)}, where what is inside takes {inside}"
+            dims = (*bd.dims[:d], dim._replace(step=inside), *bd.dims[d + 1 :])
+            fix = f"Give it the stride {inside} instead of {dim.step} (words)."
+            yield _Candidate(does, fix, partial(_with_dims, dims))
+    begin = bd.address - first
+    whole = range(0, size, max(bd.length, 1)) if size <= _FEW * bd.length else ()
+    slips = [begin + sign * by for by in _SLIPS for sign in (1, -1)]
+    for place in dict.fromkeys((*whole, *slips)):
+        by = place - begin
+        if by and 0 <= place < size:
+            does = f"{verb} {_count(abs(by))} {'too far on' if by < 0 else 'too early'}"
+            yield _Candidate(does, f"Let it begin at word {place}.", partial(_moved, by))
+
+
 def _exchanges(bd: Descriptor, verb: str) -> Iterator[_Candidate]:
-    for one in range(len(bd.dims)):
+    whole = _with_outer(bd)
+    for one in range(len(whole.dims)):
         for other in range(one):
-            make = partial(_exchanged, one, other)
-            if (made := make(bd)) != bd:
+            make = partial(_reshaped, _exchanged, one, other)
+            if (made := make(bd)) != whole:
                 yield _Candidate(
-                    f"{verb} with {dims_text(bd)}", f"Exchange its dimensions: {dims_text(made)}.", make
+                    f"{verb} with {dims_text(whole)}", f"Exchange its dimensions: {dims_text(made)}.", make
                 )
     yield from _other_shapes(bd, verb)
 

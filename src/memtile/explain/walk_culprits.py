@@ -21,6 +21,7 @@ from memtile.arch.tiles import TILE_KINDS, WORD_BYTES
 from memtile.bd.windows import place_of_address
 from memtile.explain.bd_findings import line_of
 from memtile.explain.deadlock.planned_words import PlannedBd, PlannedWords
+from memtile.explain.edge_streams import NO_EDGES, EdgeStreams
 from memtile.explain.element_functions import ElementFunction, element_function
 from memtile.explain.findings import Side
 from memtile.explain.names import called, channel_name
@@ -70,10 +71,11 @@ class WalkCulprits:
 
     Args:
         planned: the descriptors of its channels.
+        edges: streams from and to what lies beside the array.
     """
 
-    def __init__(self, planned: PlannedWords) -> None:
-        self._planned, self._engine = planned, planned.engine
+    def __init__(self, planned: PlannedWords, edges: EdgeStreams = NO_EDGES) -> None:
+        self._planned, self._engine, self._edges = planned, planned.engine, edges
         self._map: Callable[[Words], Words] = lambda words: words
         self._streams: dict[int, Words] = {}
         self._whole = self._in_a_row = False  # walks are changed as a whole, or so that they do nothing
@@ -82,7 +84,8 @@ class WalkCulprits:
         """The culprit for an output; None = none is known.
 
         Args:
-            port: an array in external memory, or an MM2S channel, as a comparison names it.
+            port: an array in external memory, an MM2S channel or an output beside the array, as a
+                comparison names it.
             got: what came, flat.
             expected: what should have come, of the same type and length.
         """
@@ -93,7 +96,10 @@ class WalkCulprits:
         try:
             if buffer is not None and buffer.array.nbytes == nbytes:
                 return self._of_array(name, got, _words(expected))
-            sender = next((ch for ch in self._planned.bds if channel_name(self._engine, ch) == port), None)
+            sender = self._edges.sender(self._engine, port)
+            if sender is None:
+                names = ((ch, channel_name(self._engine, ch)) for ch in self._planned.bds)
+                sender = next((ch for ch, name in names if name == port), None)
             if sender is not None and not self._planned.receives(sender):
                 return self._of_stream(sender, got, _words(expected))
         except _LostError:
@@ -160,7 +166,8 @@ class WalkCulprits:
         return self._streams[ch]
 
     def _taken(self, ch: int) -> Words:
-        return self._stream(self._sender(ch))
+        came = self._edges.came(self._engine, ch)
+        return self._stream(self._sender(ch)) if came is None else self._map(came)
 
     def _sender(self, ch: int) -> int:
         senders = {bd.ch for bd in self._planned.senders.get(ch, ())}
@@ -321,7 +328,8 @@ class WalkCulprits:
 
     def _before(self, ch: int, words: Words, wanted: dict[int, Words]) -> Iterator[_Found]:
         """The sender of what a channel should take, and what comes before it."""
-        yield from self._sent_as(self._sender(ch), words, wanted)
+        if self._edges.came(self._engine, ch) is None:
+            yield from self._sent_as(self._sender(ch), words, wanted)
 
     def _sent_as(self, sender: int, words: Words, wanted: dict[int, Words]) -> Iterator[_Found]:
         """A channel that should send certain words, and those that write what it reads."""
@@ -373,12 +381,12 @@ class WalkCulprits:
             yield from self._of_several(failing, stored)
 
     def _should_store(self, ch: int, needs: Mapping[tuple[int, int], Words]) -> list[_Stored]:
-        """What each execution of a channel stores, and what it should."""
+        """What each execution of a channel stores, and what it should: not known where no reader needs it."""
         stream, used, found = self._stream(ch), 0, list[_Stored]()
+        unread = np.full(len(next(iter(needs.values()))), UNKNOWN, np.int64)
         for number, (bd, execution) in enumerate(self._executions(ch)):
-            if (ch, number) not in needs:
-                raise _LostError
-            need, at, shift = needs[ch, number], self._addresses(bd, execution), self._shift(bd)
+            at, shift = self._addresses(bd, execution), self._shift(bd)
+            need = needs.get((ch, number), unread)
             moved = Part(bd.number, need, shift, stream[used : used + len(at)], execution)
             found.append(_Stored(moved, need[_inside(at - shift, len(need))]))
             used += len(at)
@@ -392,6 +400,8 @@ class WalkCulprits:
         joins = {ch: self._change(ch, [part.moved for part in stored[ch]]) for ch in failing}
         if self._whole:
             yield from self._likewise(joins)
+            return
+        if any(self._edges.came(self._engine, ch) is not None for ch in failing):
             return
         senders = {ch: self._sender(ch) for ch in failing}
         yield from self._out_of_order(joins, {ch: int(tile[senders[ch]]) for ch in failing}, "join")

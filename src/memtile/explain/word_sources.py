@@ -9,8 +9,10 @@ import numpy as np
 
 from memtile.arch.tiles import MM2S, S2MM, WORD_BYTES
 from memtile.explain.bd_chains import BdChains
+from memtile.explain.bd_findings import line_of
 from memtile.explain.checks import Check
 from memtile.explain.deadlock.planned_words import PlannedBd, PlannedWords
+from memtile.explain.edge_streams import NO_EDGES, EdgeStreams
 from memtile.explain.findings import Side
 from memtile.explain.names import called, core_name, tile_name
 from memtile.explain.race_findings import NamedArea
@@ -27,25 +29,42 @@ class WordSources:
     Args:
         planned: the descriptors of its channels.
         areas: the buffers of the design.
+        edges: streams from and to what lies beside the array.
     """
 
-    def __init__(self, planned: PlannedWords, areas: Sequence[NamedArea]) -> None:
-        self._engine, self._planned, self._areas = planned.engine, planned, areas
+    def __init__(
+        self, planned: PlannedWords, areas: Sequence[NamedArea], edges: EdgeStreams = NO_EDGES
+    ) -> None:
+        self._engine, self._planned, self._areas, self._edges = planned.engine, planned, areas, edges
 
     def text(self, output: str) -> str:
         """One sentence about an array or a buffer, by the name that a comparison has; empty = not known.
 
         Args:
-            output: ``memory(0,1) buffer rows``, or the name of an array in external memory.
+            output: ``memory(0,1) buffer rows``, or the name of an array in external memory or of a stream.
         """
+        sender = self._edges.sender(self._engine, output)
+        if sender is not None:
+            cores = sorted(self._cores_of(sender, set()))
+            return f"{self._sends(sender)}{self._made_by(cores)}."
         bds = self._writers(output)
         writers = list(dict.fromkeys(bd.ch for bd in bds))
         if not writers or len(writers) > _MOST:
             return ""
         does = " and ".join(self._does(ch, [bd for bd in bds if bd.ch == ch]) for ch in writers)
         cores = sorted({core for ch in writers for core in self._cores(ch, set())})
+        return f"{does}{self._made_by(cores)}."
+
+    def _made_by(self, cores: Sequence[int]) -> str:
         made = ", ".join(map(self._core, cores[:_MOST])) + (", .." if len(cores) > _MOST else "")
-        return f"{does}{f', made by {made}' if cores else ''}."
+        return f", made by {made}" if cores else ""
+
+    def _sends(self, ch: int) -> str:
+        """Which descriptors a channel sends, and where the design says them."""
+        bds = self._planned.bds.get(ch, ())
+        numbers = " and ".join(str(bd.number) for bd in bds[:_MOST])
+        line = f" ({line_of(bds[0].said)})" if bds and bds[0].said else ""
+        return f"{called(self._engine, ch)}{line} sends it{f' with BD {numbers}' * bool(bds)}"
 
     def exchanged_ids(self, check: Check) -> tuple[str, str, Side] | None:
         """Two outputs whose packets each have the id of the other: a sentence, the repair and the sender."""
@@ -122,14 +141,18 @@ class WordSources:
     def _cores(self, ch: int, seen: set[int]) -> Iterator[int]:
         """Cores that make the words of an S2MM channel."""
         for sender in self._senders.get(ch, ()):
-            tile, is_new = int(self._engine.channels.tile[sender]), sender not in seen
-            seen.add(sender)
-            core = int(plain(self._engine.spec.tiles).core[tile])
-            if core in self._engine.cores.running:
-                yield core
-            elif is_new:
-                for writer in self._before(sender):
-                    yield from self._cores(writer, seen)
+            yield from self._cores_of(sender, seen)
+
+    def _cores_of(self, sender: int, seen: set[int]) -> Iterator[int]:
+        """Cores that make the words of an MM2S channel."""
+        tile, is_new = int(self._engine.channels.tile[sender]), sender not in seen
+        seen.add(sender)
+        core = int(plain(self._engine.spec.tiles).core[tile])
+        if core in self._engine.cores.running:
+            yield core
+        elif is_new:
+            for writer in self._before(sender):
+                yield from self._cores(writer, seen)
 
     def _before(self, sender: int) -> Sequence[int]:
         """S2MM channels that release a lock which an MM2S channel takes."""

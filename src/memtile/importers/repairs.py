@@ -6,7 +6,7 @@ what may be changed in it belong to the front end that reads it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -14,8 +14,9 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
+from memtile.design.chains import other_descriptors
 from memtile.errors import MemtileError
-from memtile.explain.findings import Finding
+from memtile.explain.findings import Finding, is_unplaced
 from memtile.explain.repairs import (
     FAILED,
     REFUSED,
@@ -27,10 +28,11 @@ from memtile.explain.repairs import (
     holds_in_other_schedules,
     is_better,
     search,
+    spent,
     trial_of,
     until_late,
 )
-from memtile.explain.results import Result
+from memtile.explain.results import Result, Status
 from memtile.importers.mlir.repairs.text_edits import applied
 from memtile.importers.mlir.token_packets import Text
 from memtile.runs.arrays import swapped_arguments
@@ -56,6 +58,13 @@ class Ended(NamedTuple):
     is_open: bool = False
 
 
+_UNCHANGED = Candidate("", "")
+
+
+def _sketched(options: RunOptions) -> RunOptions:
+    return replace(options, untimed=True, check=False)
+
+
 def _nobody_knows() -> None:
     return None
 
@@ -71,6 +80,7 @@ class Repairs:
         expected: arrays that are to come out, by name; None = nobody knows.
         accept: says of a repaired text whether nothing else is against it.
         missing: bytes of the host's arrays that the design does not use as it is; None = it is refused.
+        more: changes of no text, by the run, where words are wrong and nobody knows who makes them.
     """
 
     text: Text
@@ -79,6 +89,7 @@ class Repairs:
     expected: Arrays | None = None
     accept: Callable[[Text], bool] = lambda _: True
     missing: Callable[[], int | None] = _nobody_knows
+    more: Callable[[Result], Iterable[Candidate]] = lambda _: ()
 
     def search(
         self,
@@ -99,11 +110,15 @@ class Repairs:
             watch: called before each run with the number of those done.
         """
         asked = replace(options, check=True, history=False, data=True, progress=None)
+        sketches = self._has_sketches(before, asked, spent() + seconds)
         compared = len(before.checks) if before is not None else 0
         most = self.missing()
 
         def attempt(candidate: Candidate, until: float, limit: int) -> Trial:
-            trial = self._tried(candidate, replace(asked, max_cycles=limit), until, compared)
+            how = replace(asked, max_cycles=limit)
+            if sketches and self._is_wrong_in_sketch(candidate, how, until, compared):
+                return REFUSED
+            trial = self._tried(candidate, how, until, compared)
             good = is_better(trial, before) and (most is None or trial.missing <= most)
             return replace(trial, good=good)
 
@@ -112,8 +127,24 @@ class Repairs:
 
         known = [*(before.findings if before is not None else ()), *findings]
         found = self.candidates(self.text, known)
+        if before is not None and any(map(is_unplaced, before.findings)):
+            found = sorted([*found, *self.more(before)], key=lambda each: each.unlikely)
         limit = options.max_cycles
         return search(found, attempt, max_cycles=limit, confirm=confirm, seconds=seconds, watch=watch)
+
+    def _has_sketches(self, before: Result | None, options: RunOptions, until: float) -> bool:
+        """Whether runs without a clock show which words are wrong, in a fraction of the time."""
+        if before is None or before.status is not Status.FINISHED or before.exact is not False:
+            return False
+        done = self._run(_UNCHANGED, _sketched(options), until)
+        return isinstance(done, Ended) and done.result.status is Status.FINISHED
+
+    def _is_wrong_in_sketch(
+        self, candidate: Candidate, options: RunOptions, until: float, compared: int
+    ) -> bool:
+        """Whether a run without a clock is refused, or leaves other words than are expected."""
+        done = self._run(candidate, _sketched(options), until)
+        return done is REFUSED or (isinstance(done, Ended) and not self._judged(done, compared).good)
 
     def changed(self, candidate: Candidate) -> Text:
         """The text with a candidate."""
@@ -123,7 +154,7 @@ class Repairs:
     def _run(self, candidate: Candidate, options: RunOptions, until: float) -> Ended | Trial:
         """How the design ends with a candidate, or that it is refused or takes too long."""
         try:
-            with swapped_arguments(candidate.swaps):
+            with swapped_arguments(candidate.swaps), other_descriptors(candidate.walks):
                 return self.once(self.changed(candidate), replace(options, progress=until_late(until)))
         except MemtileError:  # a change may be one that the array does not have
             return REFUSED
@@ -161,9 +192,10 @@ class Repairs:
         """Whether a candidate also works in other schedules, and nothing else is against it."""
 
         words = list[Arrays]()
+        how = replace(options, check=self.expected is None)  # races have been looked for
 
         def is_good() -> bool:
-            done = self._run(candidate, options, until)
+            done = self._run(candidate, how, until)
             if not isinstance(done, Ended) or not self._judged(done, 0).good:
                 return False
             words.append(done.arrays)

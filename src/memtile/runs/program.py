@@ -14,19 +14,22 @@ from memtile.errors import DesignError
 from memtile.explain.bd_chains import BdChains
 from memtile.explain.checks import Check
 from memtile.explain.deadlock.planned_words import PlannedWords
+from memtile.explain.edge_streams import NO_EDGES, EdgeStreams
 from memtile.explain.exchanged_outputs import with_exchanges
 from memtile.explain.oddities import NONE_ODD, Oddities
 from memtile.explain.results import Result, Status
 from memtile.explain.walk_culprits import WalkCulprits
 from memtile.explain.word_sources import WordSources
 from memtile.explain.wrong_words import with_words, without_followers, wrong_words
-from memtile.plain_text import printable
+from memtile.plain_text import markup_text, printable
 from memtile.runs.array_names import Given, Wanted
 from memtile.runs.arrays import ExternalArray
 from memtile.runs.core_kernels import Kernels
 from memtile.runs.live_run import LiveHost
 from memtile.runs.machine import HostProgram
 from memtile.runs.operation_table import OperationTable
+
+_LONGEST = 400  # characters of a line in a notebook
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,24 +115,37 @@ class Run:
         """
         checks = [_compared(name, self.arrays.get(name), array) for name, array in expected.items()]
         flat = [(self.arrays[name].reshape(-1), array.reshape(-1)) for name, array in expected.items()]
-        checks = with_exchanges(checks, flat)
-        finished = self.result.status is Status.FINISHED
-        planned = _planned(self.result) if finished and not all(check.exact for check in checks) else None
-        if planned is not None:
-            found = wrong_words(checks, WordSources(planned, ()), WalkCulprits(planned))
-        else:
-            found = wrong_words(checks if finished else ())
-        result = replace(
-            self.result,
-            checks=(*self.result.checks, *checks),
-            findings=with_words(self.result.findings, tuple(found)),
-        )
-        return replace(self, result=result).explained()
+        return replace(self, result=judged(self.result, with_exchanges(checks, flat))).explained()
+
+    def _repr_html_(self) -> str:
+        shapes = ", ".join(f"{name}: {array.dtype} {array.shape}" for name, array in self.arrays.items())
+        said = [f"arrays: {shapes}"] if shapes else []
+        if self.stopped:
+            said.append(f"stopped: {self.stopped}")
+        return self.result._repr_html_() + "".join(f"<p>{markup_text(line[:_LONGEST])}</p>" for line in said)
 
     def __repr__(self) -> str:
         arrays = (f"{name}: {array.dtype} {array.shape}" for name, array in self.arrays.items())
         stopped = f", stopped: {self.stopped}" if self.stopped else ""
         return printable(f"Run({self.result!r}, arrays {{{', '.join(arrays)}}}{stopped})")
+
+
+def judged(result: Result, checks: Sequence[Check], edges: EdgeStreams = NO_EDGES) -> Result:
+    """A result with comparisons, and a finding for each that is not exact.
+
+    Args:
+        result: of a run.
+        checks: of what it left.
+        edges: streams from and to what lies beside the array.
+    """
+    finished = result.status is Status.FINISHED
+    planned = _planned(result) if finished and not all(check.exact for check in checks) else None
+    if planned is not None:
+        found = wrong_words(checks, WordSources(planned, (), edges), WalkCulprits(planned, edges))
+    else:
+        found = wrong_words(checks if finished else ())
+    findings = with_words(result.findings, tuple(found))
+    return replace(result, checks=(*result.checks, *checks), findings=findings)
 
 
 def _planned(result: Result) -> PlannedWords | None:

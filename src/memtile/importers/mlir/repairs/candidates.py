@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 
 from memtile.explain.findings import Finding
@@ -14,7 +15,7 @@ from memtile.importers.mlir.repairs.design_text import DesignText, Suspects
 from memtile.importers.mlir.repairs.exchanges import exchange_candidates
 from memtile.importers.mlir.repairs.fifos import form_candidates
 from memtile.importers.mlir.repairs.host_steps import host_candidates
-from memtile.importers.mlir.repairs.numbers import number_candidates
+from memtile.importers.mlir.repairs.numbers import advised_candidates, number_candidates
 from memtile.importers.mlir.repairs.releases import fifo_candidates, lock_candidates
 from memtile.importers.mlir.repairs.streams import stream_candidates
 from memtile.importers.mlir.token_packets import Text
@@ -66,7 +67,7 @@ _BY_CODE: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "MT0323": _MOVE,
         "MT0324": _MOVE,
         "MT0325": ("count", "release"),
-        "MT0401": ("object_fifo", "stride", "offset", "order"),
+        "MT0401": ("object_fifo", "stride", "offset", "order", "padding"),
         "MT0402": ("order", "offset", "padding"),
         "MT0405": ("array", "padding", "offset", "stride", "buffer", "next_bd", "lock_value", "flow", "type"),
     }
@@ -116,7 +117,7 @@ def candidates(text: Text, findings: Sequence[Finding]) -> list[Candidate]:
     values = any(each.code == _OF_VALUES for each in findings[:1])
     said = {*_NAME.findall(fix), *_NUMBER.findall(fix)}
     found: dict[tuple[tuple[int, str, str], ...], Candidate] = {}
-    for source in _SOURCES:
+    for source in (*_SOURCES, partial(advised_candidates, finding=next(iter(findings), None))):
         for operation, each in source(design):
             if hides(each, findings):
                 continue

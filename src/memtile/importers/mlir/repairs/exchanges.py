@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import combinations
+from itertools import combinations, product
 
 from memtile.explain.findings import Change
 from memtile.explain.repairs import Candidate
@@ -16,6 +16,7 @@ from memtile.importers.mlir.value_types import operands_of, uses
 
 _FIFO, _PARAMETER = "aie.objectfifo", "aiex.npu.rtp_write"
 _FLOWS, _CALLS = ("aie.flow", "aie.packet_flow"), ("func.call", "call")
+_ACCESS = "aie.objectfifo.subview.access"
 _SIGNS = ("ext", "shr", "div", "rem", "min", "max")
 """Operations of arith that there are of numbers with a sign and of those without one."""
 _MOST = 12  # streams of a host between which arrays are exchanged
@@ -32,6 +33,7 @@ def exchange_candidates(design: DesignText) -> Iterator[Found]:
     yield from _offsets(design)
     for each in design.named(*_CALLS):
         yield from _operands(design, each)
+    yield from _unused(design)
     for each in design.named(*(f"arith.{name}{sign}i" for name in _SIGNS for sign in "su")):
         yield _sign(design, each)
     for each in design.named(MEMCPY, BD, _FIFO):
@@ -154,6 +156,23 @@ def _operands(design: DesignText, call: Operation) -> Iterator[Found]:
             yield call, Candidate("array", says, changes, 0.7)
 
 
+def _unused(design: DesignText) -> Iterator[Found]:
+    """A load of another one of the objects that were acquired at once, which nothing else uses."""
+    windows: dict[Operation | None, list[Operation]] = {}
+    for each in design.named(_ACCESS):
+        windows.setdefault(design.definition(each, each.words[0]), []).append(each)
+    for accesses in windows.values():
+        unused = [each for each in accesses if design.uses[each.results[0]] == 1]
+        others = {each.results[0] for each in accesses if each not in unused}
+        core = owner(accesses[0], "aie.core")
+        for load in design.inside(core, "memref.load") if core is not None else []:
+            every = (at for span in load.spans for at in range(*span))
+            for at, each in product((at for at in every if design.words[at] in others), unused):
+                loaded = f"{each.results[0]}, which nothing uses, instead of {design.words[at]}"
+                says = f"line {load.line}: load of {loaded}"
+                yield load, Candidate("buffer", says, [design.edits.token(at, each.results[0])], 0.6)
+
+
 def _sign(design: DesignText, operation: Operation) -> Found:
     """An operation on numbers with a sign for one on numbers without, or the other way round."""
     name = operation.name
@@ -182,13 +201,16 @@ def _dimensions(design: DesignText, move: Operation) -> Iterator[Found]:
     for one, other in combinations(range(len(sizes)), 2):
         if sizes[one][1] <= 1 or sizes[other][1] <= 1:
             continue
-        changes = [
-            *_exchanged(design, move, sizes[one], sizes[other]),
-            *_exchanged(design, move, strides[one], strides[other]),
-        ]
-        if changes:
-            says = f"line {move.line}: exchange dimensions {one} and {other} of its {len(sizes)}"
-            yield move, Candidate("stride", says, changes, 0.85)
+        of_sizes = _exchanged(design, move, sizes[one], sizes[other])
+        of_strides = _exchanged(design, move, strides[one], strides[other])
+        which = f"{one} and {other} of its {len(sizes)}"
+        if of_sizes or of_strides:
+            says = f"line {move.line}: exchange dimensions {which}"
+            yield move, Candidate("stride", says, [*of_sizes, *of_strides], 0.85)
+        for part, changes in (("stride", of_strides), ("size", of_sizes)):
+            if of_sizes and of_strides:
+                says = f"line {move.line}: exchange the {part}s of dimensions {which}"
+                yield move, Candidate(part, says, changes, 0.87)
 
 
 def _parts(design: DesignText, move: Operation, part: str) -> Iterator[tuple[int, int]]:

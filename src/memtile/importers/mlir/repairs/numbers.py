@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from math import log2, prod
 
+from memtile.explain.findings import Finding
 from memtile.explain.repairs import Candidate
 from memtile.importers.mlir.repairs.design_text import DesignText, owner
 from memtile.importers.mlir.repairs.patterns import MEMCPY, WRITE_BD, fitting, part_of
@@ -37,6 +39,8 @@ _KINDS = {
 _TASKS = ("aiex.dma_configure_task", "aiex.dma_configure_task_for")
 _ROUND = {"length", "bound", "repeat"}
 _MOST = 1 << 24
+_ADVISED = re.compile(r"(offset|stride|size|length) (\d+)")
+_LINE = re.compile(r"\(line (\d+)\)")
 _ODD = 0.35  # a number that all others like it have is so much likelier
 _SHARED = 0.2  # a change of a number that others like it have too is so much less likely
 
@@ -61,6 +65,17 @@ def number_candidates(design: DesignText) -> Iterator[Found]:
             yield operation, Candidate(kind, says, changes, unlikely)
 
 
+def advised_candidates(design: DesignText, finding: Finding | None) -> Iterator[Found]:
+    """The number that the advice of a finding has, in the move whose line it names."""
+    fix = _ADVISED.search("" if finding is None else finding.fix)
+    lines = {int(line) for line in _LINE.findall("" if finding is None else finding.message)}
+    for move in design.named(MEMCPY, "aie.dma_bd") if fix else ():
+        for role, at, value in design.numbers(move) if move.line in lines else ():
+            if fix is not None and part_of(move, role) == fix[1] and not _is_idle(design, move, at):
+                says = f"{_title(design, move)}: {fix[1]} {fix[2]} instead of {value}"
+                yield move, Candidate(fix[1], says, design.with_number(move, at, int(fix[2])), 0.0)
+
+
 def _loops(design: DesignText) -> Iterator[Found]:
     """Loops over a dimension of what they store to that end before it does."""
     for loop in design.named("scf.for"):
@@ -80,12 +95,22 @@ def _loops(design: DesignText) -> Iterator[Found]:
 
 
 def _is_idle(design: DesignText, operation: Operation, at: int) -> bool:
-    """Whether a number is the stride of a dimension of size 1, which no step ever takes."""
+    """Whether a number is the stride of a dimension of size 1, which no step ever takes.
+
+    So is an offset in a dimension of stride 0, and all but one of several in dimensions of the same stride.
+    """
     parts = [(part_of(operation, role), token, value) for role, token, value in design.numbers(operation)]
-    sizes, strides = ([each for each in parts if each[0] == part] for part in ("size", "stride"))
+    sizes, strides, offsets = (
+        [each for each in parts if each[0] == part] for part in ("size", "stride", "offset")
+    )
     if len(sizes) != len(strides):
         return False
-    return any(stride[1] == at and size[2] == 1 for size, stride in zip(sizes, strides, strict=True))
+    if any(stride[1] == at and size[2] == 1 for size, stride in zip(sizes, strides, strict=True)):
+        return True
+    if len(offsets) != len(strides):
+        return False
+    last = {stride[2]: offset[1] for offset, stride in zip(offsets, strides, strict=True) if stride[2]}
+    return any(offset[1] == at for offset in offsets) and at not in last.values()
 
 
 def _kind(operation: Operation, role: str) -> str:

@@ -31,6 +31,7 @@ _ROLES: Mapping[str, tuple[tuple[str, re.Pattern[str]], ...]] = {
 _TINY = 1.0 / 4  # a difference of so much of a round number is none by mistake
 _STEPS = (4, 1, 2)  # elements by which a number may be off
 _FIRST = 0.6
+_OVERLAPS = 0.55
 
 
 def part_of(operation: Operation, role: str) -> str:
@@ -53,11 +54,14 @@ def fitting(design: DesignText, operation: Operation, role: str, value: int) -> 
 
     for other, unlikely in _beside(design, operation, role, part):
         offer(other, unlikely)
+    if part == _STRIDE and 0 < value < (inside := _inside(design, operation, role)):
+        offer(inside, _FIRST - _OVERLAPS)  # as it is, elements are moved twice
     for other, ratio in _rounder(value).items():
         offer(other, 0.62 + ratio)
     for n, step in enumerate(_STEPS):
-        offer(value - step, 0.95 + 0.02 * n)
-        offer(value + step, 0.95 + 0.02 * n)
+        if part == _OFFSET or value > step:  # all of a small size or stride is no slip
+            offer(value - step, 0.95 + 0.02 * n)
+            offer(value + step, 0.95 + 0.02 * n)
     return found
 
 
@@ -113,6 +117,15 @@ def _length(design: DesignText, operation: Operation) -> int:
     if lengths:
         return next(iter(lengths.values()))
     return prod(_numbers(design, operation, _SIZE).values())
+
+
+def _inside(design: DesignText, operation: Operation, role: str) -> int:
+    """How far the dimension inside one goes; 0 = there is none."""
+    sizes, strides = ([*_numbers(design, operation, part).items()] for part in (_SIZE, _STRIDE))
+    at = next((n for n, (each, _) in enumerate(strides) if each == role), len(strides))
+    if at + 1 >= len(strides) or len(sizes) != len(strides):
+        return 0
+    return sizes[at + 1][1] * strides[at + 1][1]
 
 
 def _rows(design: DesignText, operation: Operation, role: str) -> list[int]:

@@ -1,0 +1,68 @@
+"""Is what must leave a graph compared with what does, and the walk named that makes it other words?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from memtile.adf.description import Loop, Tiling
+from memtile.adf.expected import compared
+from memtile.adf.planning import plan_of
+from memtile.adf.program_run import ProgramResult
+from memtile.adf.running import GraphRun
+from memtile.errors import DesignError
+from support.adf.plans import calls
+from support.adf.sketch import ROOT, Sketch
+
+DATA = np.random.default_rng(34).integers(-(10**6), 10**6, (2, 8, 8)).astype(np.int32)
+
+
+def left(first: int) -> ProgramResult:
+    """What leaves a buffer of 8 x 8 of which a port reads three rows from one on, and one all of them."""
+    g = Sketch()
+    whole = Tiling((8, 8), (8, 8), (0, 0), (Loop(0, 8, 1),))
+    rows = Tiling((8, 8), (8, 3), (0, first), (Loop(0, 8, 1),))
+    a, z, y = g.plio("in"), g.plio("rows", "out"), g.plio("all", "out")
+    m = g.shared("m", "int32", (8, 8), [[whole]], [[rows], [whole]], num_buffers=2)
+    g.connect(a, m.ins[0])
+    g.connect(m.outs[0], z)
+    g.connect(m.outs[1], y)
+    plan = plan_of(g.description(), "xcve2802")
+    run = GraphRun(plan, calls())
+    run.feed("in", DATA)
+    run.init(ROOT)
+    run.run(ROOT, 2)
+    run.end(ROOT)
+    return ProgramResult(0, plan, run.result())
+
+
+def test_the_walk_that_makes_other_words_is_named() -> None:
+    done = compared(left(5), {"rows": DATA[:, 4:7], "gr.all": DATA})
+    result = done.result
+    assert not done.good
+    assert result is not None
+    assert [each.exact for each in result.checks] == [False, True]
+    (finding,) = result.findings
+    assert "gr.m.out[0] (line" in finding.message
+    assert "reads 8 words too far on" in finding.message
+    assert finding.fix == "Give it an offset 8 words smaller in its buffer."
+
+
+def test_a_file_of_a_plio_says_what_must_come(tmp_path: Path) -> None:
+    golden = tmp_path / "golden.txt"
+    golden.write_text("".join(f"T {n} ns\n{value}\n" for n, value in enumerate(DATA[:, 4:7].reshape(-1))))
+    assert compared(left(4), {"rows": golden}).good
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "says"),
+    [
+        ("columns", DATA, r"expected output 'columns' is 'columns'; it must be one of gr\.rows, gr\.all"),
+        ("all", DATA.astype(np.int16), "expected output 'all' is an array of int16; it must be one of int32"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(name: str, data: np.ndarray, says: str) -> None:
+    with pytest.raises(DesignError, match=says):
+        compared(left(4), {name: data})
