@@ -110,7 +110,7 @@ lint: $(SETUP)
 	$(BIN)/python -m pytest tests/house
 
 docs: $(SETUP)
-	PYTHONPATH=tests $(BIN)/python docs/pictures.py
+	$(BIN)/python docs/pictures.py
 	$(BIN)/python docs/rooms.py
 	PYTHONPATH=tests $(BIN)/python tests/support/pages/reference.py docs/reference.md
 	PYTHONPATH=tests $(BIN)/python tests/support/pages/command_table.py README.md
