@@ -1,4 +1,4 @@
-"""Is the transfer named that makes the words of a reduction wrong, of which nobody sees what they depend on?"""
+"""Is the transfer named that makes the words of a reduction wrong, where nobody sees what they depend on?"""
 
 from __future__ import annotations
 

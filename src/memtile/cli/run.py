@@ -128,17 +128,22 @@ def run(
     Signals are tile0_1.mm2s0.cause, tile0_1.lock0.value, tile0_2.core.phase; tile0_1.mm2s0 is all of its own.
     Ctrl-C stops the run and shows what was done until then."""
     chosen = locals()
-    if as_json + as_sarif + as_junit > 1:
-        raise typer.BadParameter("--json, --sarif and --junit exclude each other. Give one of them.")
     if is_iron(files[0]) and _is_plain(chosen):
         with with_timing(timing):
             run_as_it_is(files[0], files[1:], device)
         return
+    _check_forms(chosen)
     (_run_graph if is_graph(files) else _run_design)(**chosen)
 
 
 _OF_PROGRAMS = ("files", "timing", "device")
 _UNCHOSEN: tuple[Any, ...] = (None, False, "auto", "0", USUAL, NO_KERNELS)
+
+
+def _check_forms(chosen: Mapping[str, Any]) -> None:
+    """Refuse more than one form of the result."""
+    if sum(chosen[name] for name in ("as_json", "as_sarif", "as_junit")) > 1:
+        raise typer.BadParameter("--json, --sarif and --junit exclude each other. Give one of them.")
 
 
 def _is_plain(chosen: Mapping[str, Any]) -> bool:
