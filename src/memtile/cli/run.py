@@ -132,18 +132,18 @@ def run(
         with with_timing(timing):
             run_as_it_is(files[0], files[1:], device)
         return
-    _check_forms(chosen)
-    (_run_graph if is_graph(files) else _run_design)(**chosen)
+    (_run_graph if is_graph(files) else _run_design)(**_in_one_form(chosen))
 
 
 _OF_PROGRAMS = ("files", "timing", "device")
 _UNCHOSEN: tuple[Any, ...] = (None, False, "auto", "0", USUAL, NO_KERNELS)
 
 
-def _check_forms(chosen: Mapping[str, Any]) -> None:
-    """Refuse more than one form of the result."""
+def _in_one_form(chosen: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What was chosen, with one form of the result at most."""
     if sum(chosen[name] for name in ("as_json", "as_sarif", "as_junit")) > 1:
         raise typer.BadParameter("--json, --sarif and --junit exclude each other. Give one of them.")
+    return chosen
 
 
 def _is_plain(chosen: Mapping[str, Any]) -> bool:
