@@ -12368,4 +12368,11 @@ MUTANTS = (
         "            make = partial(_exchanged, one, other)\n",
         "tests/data/test_walk_trials.py::test_the_transfer_is_named_with_which_all_words_are_right",
     ),
+    Mutant(
+        "what a design expects itself is compared too",
+        "cli/runnable.py",
+        "one for one in bench.compared if one[1] is not array",
+        "one for one in bench.compared if one[1] is not None",
+        "tests/data/test_walk_trials.py::test_what_is_expected_from_outside_comes_before_what_the_design_expects",
+    ),
 )
