@@ -12375,4 +12375,11 @@ MUTANTS = (
         "one for one in bench.compared if one[1] is not None",
         "tests/data/test_walk_trials.py::test_what_is_expected_from_outside_comes_before_what_the_design_expects",
     ),
+    Mutant(
+        "cores with other counts of blocks are taken for slow ones",
+        "explain/slow.py",
+        "min(costs) * longer < max(costs)",
+        "min(costs) * longer > 0",
+        "tests/timing/test_limit.py::test_the_planted_limit_is_named_with_its_gain[uneven_blocks]",
+    ),
 )
