@@ -12382,4 +12382,25 @@ MUTANTS = (
         "min(costs) * longer > 0",
         "tests/timing/test_limit.py::test_the_planted_limit_is_named_with_its_gain[uneven_blocks]",
     ),
+    Mutant(
+        "a kernel whose turns hang on words is taken for one that does not look",
+        "check/kernel_turns.py",
+        "_WORDS = 0x01010101, 1 << 16",
+        "_WORDS = 0, 0",
+        "tests/faults/test_check_kernels.py::test_a_kernel_that_may_be_right_is_not_blamed",
+    ),
+    Mutant(
+        "a kernel that serves without end is to come to its end",
+        "check/play.py",
+        "ending=tile not in serving",
+        "ending=True",
+        "tests/faults/test_check_kernels.py::test_a_kernel_that_may_be_right_is_not_blamed",
+    ),
+    Mutant(
+        "memory is left as recorded kernels write it",
+        "check/kernel_turns.py",
+        "        memory[:] = before\n",
+        "        memory[0] = before[0]\n",
+        "tests/faults/test_check_kernels.py::test_a_kernel_that_may_be_right_is_not_blamed",
+    ),
 )
