@@ -46,7 +46,7 @@ def checked(
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ({"turns": 5}, "core (0, 2) waits in line 27 for a full object of @blocks"),
+        ({"turns": 5}, " for a full object of @blocks"),
         ({"released": False}, "has never released lock 0 'blocks.free'"),
     ],
 )
