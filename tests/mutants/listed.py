@@ -12403,4 +12403,11 @@ MUTANTS = (
         "        memory[0] = before[0]\n",
         "tests/faults/test_check_kernels.py::test_a_kernel_that_may_be_right_is_not_blamed",
     ),
+    Mutant(
+        "a stride of one word that registers leave out stays",
+        "explain/walk_changes.py",
+        "every = _with_outer(bd).dims if bd.dims else ()",
+        "every = bd.dims if bd.dims else ()",
+        "tests/data/test_adf_expected.py::test_a_stride_that_registers_leave_out_is_named",
+    ),
 )
