@@ -12354,4 +12354,18 @@ MUTANTS = (
         "    return takes if _have_words_in_common(one, two) else None",
         "tests/faults/test_check.py::test_two_writers_that_wait_for_one_free_lock",
     ),
+    Mutant(
+        "a descriptor is to release the lock that it acquires",
+        "importers/mlir/repairs/releases.py",
+        "        if is_bd and name in own:",
+        "        if is_bd and name not in locks:",
+        "tests/data/test_repairs.py::test_no_descriptor_is_to_release_the_lock_that_it_acquires",
+    ),
+    Mutant(
+        "fewer objects in use repair a use behind a release",
+        "explain/repairs.py",
+        '"MT0105": ("depth", "count", "bound")',
+        '"MT0105": ("depth", "bound")',
+        "tests/data/test_repairs.py::test_a_repair_does_not_hide_what_the_finding_is_about",
+    ),
 )

@@ -306,7 +306,7 @@ class Repair:
     @property
     def text(self) -> str:
         """The repair and what was seen of it, in one line."""
-        words = ", all words as expected" if self.compared else ""
+        words = ", all words as expected" if self.compared else ", words not compared"
         place = f"{self.changes[0].place}: " if self.changes else ""
         return printable(f"repair (tried: finishes in {self.cycles:,} cycles{words}): {place}{self.says}")
 
