@@ -428,7 +428,7 @@ def test_check_shows_the_difference_and_writes_it_when_asked(broken: Path) -> No
     assert (code, broken.read_text()) == (1, text)
     assert "\n+      aie.use_lock(%free, Release, 1)\n" in shown
     assert re.search(
-        r"repair \(tried: finishes in [\d,]+ cycles, words not compared\): broken.mlir:24:49: release lock free",
+        r"repair \(tried: .* cycles, words not compared\): broken.mlir:24:49: release lock free",
         shown,
     )
     code, shown = memtile("check", "--fix", str(broken))
