@@ -12368,4 +12368,11 @@ MUTANTS = (
         '"MT0105": ("depth", "bound")',
         "tests/data/test_repairs.py::test_a_repair_does_not_hide_what_the_finding_is_about",
     ),
+    Mutant(
+        "of several cores that starve none is named",
+        "explain/deadlock/ends.py",
+        "            if len(cores) > 1:",
+        "            if len(cores) > 2:",
+        "tests/faults/test_shared_streams.py::test_cores_that_take_more_than_is_sent_are_named_before_who_passes_it_on",
+    ),
 )
