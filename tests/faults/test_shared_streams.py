@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+import pytest
 
 from memtile import Array, Lock
+from memtile.check.check import check
+from memtile.check.checked_program import of_mlir
 from memtile.kernels import Action, Core
+from support.mlir.mlir_designs import loaded
 
 
 def dealt(turns: int) -> Array:
@@ -42,3 +46,59 @@ def test_cores_that_take_more_than_is_sent_are_named_before_who_passes_it_on() -
     assert [side.who[:11] for side in finding.sides][:2] == ["core (0, 2)", "core (0, 3)"]
     assert "as other cores do, waits until lock 1 'there'" in finding.message
     assert finding.fix.startswith("Let each of these cores take less in its turns, or send")
+
+
+SENT_ONCE = """module {
+  aie.device(npu1_1col) {
+    %a = aie.tile(0, 2)
+    %b = aie.tile(0, 3)
+    aie.flow(%a, DMA : 0, %b, DMA : 0)
+    %from = aie.buffer(%a) {sym_name = "from"} : memref<16xi32>
+    %to = aie.buffer(%b) {sym_name = "to"} : memref<16xi32>
+    %made = aie.lock(%a, 0) {init = 0 : i32}
+    %sent = aie.lock(%a, 1) {init = 0 : i32}
+    %free = aie.lock(%b, 0) {init = 1 : i32}
+    %full = aie.lock(%b, 1) {init = 0 : i32}
+    %core = aie.core(%a) {
+      %z = arith.constant 0 : index
+      %one = arith.constant 1 : i32
+      memref.store %one, %from[%z] : memref<16xi32>
+      aie.use_lock(%made, Release, 1)
+      aie.end
+    }
+    aie.mem(%a) {
+      %0 = aie.dma_start(MM2S, 0, ^send, ^end)
+    ^send:
+      aie.use_lock(%made, AcquireGreaterEqual, 1)
+      aie.dma_bd(%from : memref<16xi32>, 0, 16)
+      aie.use_lock(%sent, Release, 1)
+      aie.next_bd ^end
+    ^end:
+      aie.end
+    }
+    aie.mem(%b) {
+      %0 = aie.dma_start(S2MM, 0, ^take, ^end)
+    ^take:
+      aie.use_lock(%free, AcquireGreaterEqual, 1)
+      aie.dma_bd(%to : memref<16xi32>, 0, 16)
+      aie.use_lock(%full, Release, 1)
+      aie.next_bd ^end
+    ^end:
+      aie.end
+    }
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(("begins", "code"), [(0, ""), (1, "MT0122")])
+def test_a_lock_that_lets_data_go_before_it_is_written_begins_with_too_much(begins: int, code: str) -> None:
+    """No core acquires the other lock of the pair, as the data is sent once."""
+    text = SENT_ONCE.replace("%a, 0) {init = 0", f"%a, 0) {{init = {begins}")
+    found = check("d", lambda: of_mlir(loaded(text))).findings
+    assert [each.code for each in found] == [code] * bool(code)
+    for each in found:
+        assert (
+            "begins with 1: compute(0,2) MM2S 0 sends from before core (0, 2) has written it" in each.message
+        )
+        assert each.sides[0].place.endswith(":8")

@@ -12375,4 +12375,18 @@ MUTANTS = (
         "            if len(cores) > 2:",
         "tests/faults/test_shared_streams.py::test_cores_that_take_more_than_is_sent_are_named_before_who_passes_it_on",
     ),
+    Mutant(
+        "a core that writes once lacks an acquire where data may go before",
+        "importers/kernels/lock_discipline.py",
+        "        if self.initial[lock] < many and self.is_of_sent_data(lock):",
+        "        if self.initial[lock] > many and self.is_of_sent_data(lock):",
+        "tests/faults/test_shared_streams.py::test_a_lock_that_lets_data_go_before_it_is_written_begins_with_too_much",
+    ),
+    Mutant(
+        "data that is sent before it is written has begun with what it needs",
+        "importers/kernels/lock_faults.py",
+        "    if not begins or not writers or not empty or any(",
+        "    if begins or not writers or not empty or any(",
+        "tests/faults/test_shared_streams.py::test_a_lock_that_lets_data_go_before_it_is_written_begins_with_too_much",
+    ),
 )
