@@ -10,6 +10,8 @@ import pytest
 from memtile import Array, Lock
 from memtile.check.check import check
 from memtile.check.checked_program import of_mlir
+from memtile.explain.findings import Finding, Severity, Side
+from memtile.explain.packet_headers import without_waits_of
 from memtile.kernels import Action, Core
 from support.mlir.mlir_designs import loaded
 
@@ -102,3 +104,61 @@ def test_a_lock_that_lets_data_go_before_it_is_written_begins_with_too_much(begi
             "begins with 1: compute(0,2) MM2S 0 sends from before core (0, 2) has written it" in each.message
         )
         assert each.sides[0].place.endswith(":8")
+
+
+WITH_HEADER = """module {
+  aie.device(npu1_1col) {
+    %s = aie.tile(0, 0)
+    %a = aie.tile(0, 2)
+    aie.shim_dma_allocation @in(%s, MM2S, 0)
+    aie.packet_flow(1) {
+      aie.packet_source<%s, DMA : 0>
+      aie.packet_dest<%a, DMA : 0>
+    } {keep_pkt_header = true}
+    %to = aie.buffer(%a) {sym_name = "to"} : memref<32xi32>
+    aie.mem(%a) {
+      %0 = aie.dma_start(S2MM, 0, ^take, ^end)
+    ^take:
+      aie.dma_bd(%to : memref<32xi32>, 0, 17)
+      aie.next_bd ^end
+    ^end:
+      aie.end
+    }
+    aie.runtime_sequence(%x : memref<16xi32>) {
+      %t = aiex.dma_configure_task_for @in {
+        aie.dma_bd(%x : memref<16xi32>, 0, 16) {packet = #aie.packet_info<pkt_type = 0, pkt_id = 1>}
+        aie.end
+      } {issue_token = true}
+      aiex.dma_start_task(%t)
+      aiex.dma_await_task(%t)
+    }
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("kept", "taken", "fix"),
+    [
+        ("true", 17, ""),
+        ("true", 16, "Let BD 0 take 17 words, or write keep_pkt_header = false in the packet flow."),
+        ("false", 17, "Let BD 0 take 16 words, or write keep_pkt_header = true in the packet flow."),
+        ("false", 16, ""),
+    ],
+)
+def test_a_header_that_is_kept_or_dropped_against_what_its_receiver_counts(
+    kept: str, taken: int, fix: str
+) -> None:
+    text = WITH_HEADER.replace("header = true", f"header = {kept}").replace("0, 17)", f"0, {taken})")
+    found = check("d", lambda: of_mlir(loaded(text))).findings
+    assert [(each.code, each.fix) for each in found] == ([("MT0340", fix)] if fix else [])
+    done = loaded(text).run(np.ones(16, np.int32), max_cycles=20_000).result
+    assert [each.code for each in done.findings] == (["MT0340"] if fix else [])
+
+
+def test_words_that_a_header_takes_are_no_wait_of_their_own() -> None:
+    header, wait, other = (
+        Finding(code, Severity.ERROR, "", (Side(who, ""),))
+        for code, who in (("MT0340", "S2MM 0"), ("MT0304", "S2MM 0 ('to')"), ("MT0304", "S2MM 1"))
+    )
+    assert without_waits_of([header], [wait, other]) == [other]

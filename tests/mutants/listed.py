@@ -12389,4 +12389,18 @@ MUTANTS = (
         "    if begins or not writers or not empty or any(",
         "tests/faults/test_shared_streams.py::test_a_lock_that_lets_data_go_before_it_is_written_begins_with_too_much",
     ),
+    Mutant(
+        "a header that is dropped is counted all the same",
+        "explain/packet_headers.py",
+        "    meant, other = (data, data + 1) if kept else (data + 1, data)",
+        "    meant, other = (data, data + 1) if kept else (data, data + 1)",
+        "tests/faults/test_shared_streams.py::test_a_header_that_is_kept_or_dropped_against_what_its_receiver_counts",
+    ),
+    Mutant(
+        "who waits for words that a header takes is named too",
+        "explain/packet_headers.py",
+        "        if each.code not in _OF_LENGTHS or who",
+        "        if each.code in _OF_LENGTHS or who",
+        "tests/faults/test_shared_streams.py::test_words_that_a_header_takes_are_no_wait_of_their_own",
+    ),
 )

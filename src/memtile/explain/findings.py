@@ -167,6 +167,9 @@ CODES: Mapping[str, FindingCode] = MappingProxyType(
         "MT0337": FindingCode("transfers that do not fit the object FIFOs of cores", Severity.WARNING),
         "MT0338": FindingCode("a lock that a host sets instead of another one", Severity.WARNING),
         "MT0339": FindingCode("a loop of a core that waits for memory which nothing writes", Severity.ERROR),
+        "MT0340": FindingCode(
+            "packets that keep or lose a header which is counted otherwise", Severity.ERROR
+        ),
         "MT0401": FindingCode("words come out in another order", Severity.ERROR),
         "MT0402": FindingCode("words come out shifted", Severity.ERROR),
         "MT0403": FindingCode("words that were never written come out", Severity.ERROR),
