@@ -12396,4 +12396,18 @@ MUTANTS = (
         "        if each.code in _OF_LENGTHS or who",
         "tests/faults/test_shared_streams.py::test_words_that_a_header_takes_are_no_wait_of_their_own",
     ),
+    Mutant(
+        "a host may write what a core reads behind its lock",
+        "importers/late_parameters.py",
+        "    early = bool(taken) and all(",
+        "    early = not taken and all(",
+        "tests/faults/test_host_writes.py::test_a_parameter_that_is_written_after_all_is_started",
+    ),
+    Mutant(
+        "a core that waits for more than the host's lock is let go by that",
+        "importers/late_parameters.py",
+        "lock in let_go.before and lock not in let_go.then for lock in taken",
+        "lock in let_go.before and lock not in let_go.then for lock in taken[:1]",
+        "tests/faults/test_host_writes.py::test_a_parameter_that_is_written_after_all_is_started",
+    ),
 )
