@@ -22,7 +22,7 @@ ENGINE := tests/timing tests/data tests/silicon/test_ground_truth.py \
 # What has a target of its own: rules of the source (lint), and pages.
 ELSEWHERE := --ignore tests/house --ignore tests/pages
 
-.PHONY: setup demo check test properties pages interpreted bounds mutants corpus oldest bench lint docs site lock clean
+.PHONY: setup demo check test properties pages interpreted bounds mutants corpus oldest bench engine lint docs site lock clean
 
 setup: $(SETUP)
 
@@ -85,6 +85,10 @@ bench: $(SETUP)
 	$(BIN)/python benchmarks/rows.py $(if $(JSON),--json $(JSON))
 	$(BIN)/python -m pytest benchmarks --benchmark-columns=min,median,max,rounds
 
+# The engine as bitcode, which a first run needs no Numba for: made anew where compiled functions changed.
+engine: $(SETUP)
+	$(BIN)/python .ci/carry
+
 lint: $(SETUP)
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
@@ -95,13 +99,16 @@ lint: $(SETUP)
 	$(BIN)/python -m pytest tests/house
 
 docs: $(SETUP)
-	$(BIN)/python docs/pictures.py
+	PYTHONPATH=tests $(BIN)/python docs/pictures.py
 	$(BIN)/python docs/rooms.py
 	PYTHONPATH=tests $(BIN)/python tests/support/pages/reference.py docs/reference.md
+	PYTHONPATH=tests $(BIN)/python tests/support/pages/command_table.py README.md
 	PYTHONPATH=tests $(BIN)/python tests/support/pages/library_table.py docs/kernels.md
 	PYTHONPATH=tests $(BIN)/python tests/support/pages/attribute_table.py docs/mlir.md
+	PYTHONPATH=tests $(BIN)/python tests/support/pages/constants_table.py docs/timing.md
 	MEMTILE_TIMING=assumed PYTHONPATH=tests $(BIN)/python tests/support/pages/findings_table.py docs/findings.md
 	PYTHONPATH=tests $(BIN)/python tests/support/pages/skill_page.py docs/agents.md
+	PYTHONPATH=tests $(BIN)/python tests/support/pages/deviation_table.py
 	$(BIN)/python tests/silicon/page.py docs/silicon.md
 	PYTHONPATH=tests $(BIN)/python tests/support/pages/pages.py README.md docs/*.md
 	PYTHONPATH=tests $(BIN)/python tests/support/pages/notebook_files.py notebooks/*.ipynb

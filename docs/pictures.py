@@ -1,4 +1,8 @@
-"""Draws the pictures of the pages: ``make docs`` runs it. They show what the examples do."""
+"""Draws the pictures of the pages: ``make docs`` runs it, with ``tests`` on the path.
+
+What is drawn from tables of the hardware, from descriptors and from short runs is in
+``tests/support/drawings``; the rest shows what examples and benchmarks do.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from memtile import save_cycles, tiles_figure
+from support.drawings.drawings import drawn
 
 HERE = Path(__file__).parent
 FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--virtual-time-budget=9000")
@@ -22,15 +27,22 @@ GEMM = ("examples/gemm.py", "--set", "columns=4")
 
 
 def draw(directory: Path, *, tilings: Sequence[str] = TILINGS, run: Sequence[str] = GEMM) -> list[Path]:
-    """Draw all pictures; the files written.
+    """Draw all pictures; the files that are photographs of an output.
 
     Args:
         directory: where they go.
         tilings: the examples of tilings that are drawn.
         run: the design whose report is shown, with its options.
     """
-    drawn = [draw_tiling(name, directory) for name in tilings]
-    return [*draw_run(directory), *drawn, *draw_report(directory, run), draw_speed(directory)]
+    draw_all(directory)
+    shown = [draw_tiling(name, directory) for name in tilings]
+    return [*draw_run(directory), *shown, *draw_report(directory, run), draw_speed(directory)]
+
+
+def draw_all(directory: Path) -> None:
+    """The drawn pictures, as SVG."""
+    for name, text in drawn().items():
+        (directory / name).write_text(text, encoding="utf-8")
 
 
 def draw_speed(directory: Path) -> Path:

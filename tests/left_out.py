@@ -1,7 +1,8 @@
 """Tests that need what this machine lacks: they are left out, named with how to get it, and fail in CI.
 
-A test asks ``need_program("cc")`` for one of :data:`PROGRAMS`, ``need_package("pyarrow")`` for a package. A
-run says before its first test which of the programs are missing, and at its end how many tests it left out.
+A test asks ``need_program("cc")`` for one of :data:`PROGRAMS`, or has the mark ``needs("cc")``; it asks
+``need_package("pyarrow")`` for a package. A run says before its first test which of the programs are missing,
+and at its end how many tests it left out.
 """
 
 from __future__ import annotations
@@ -38,8 +39,10 @@ PYTHON = f"python{sys.version_info.major}.{sys.version_info.minor}"
 PROGRAMS = {
     "chromium": Program("chromium", "reports, pictures of notebooks and the site in a browser"),
     "cc": Program("gcc libc6-dev", "hosts in C, and a compiler in a sandbox"),
-    "c++": Program("g++ libc6-dev", "hosts in C++"),
+    "c++": Program("g++ libc6-dev", "hosts, kernels and graphs in C++"),
     "make": Program("make", "a host built as the driver's are"),
+    "addr2line": Program("binutils", "lines of C++ kernels in messages"),
+    "gdb": Program("gdb", "a debugger that stops in a C++ kernel"),
     PYTHON: Program(PYTHON, "sandboxes of another user", "/usr/bin:/usr/local/bin"),
 }
 """Programs that tests ask for, by name."""
@@ -58,8 +61,22 @@ def need_program(name: str) -> str:
     """
     path = path_of(name)
     if path is None:
-        pytest.skip(f"{name} is not installed: apt-get install {PROGRAMS[name].packages}")
+        pytest.skip(_reason(name))
     return path
+
+
+def needs(name: str, found: object = None) -> pytest.MarkDecorator:
+    """The mark of tests that are left out without a program.
+
+    Args:
+        name: of the program, one of :data:`PROGRAMS`.
+        found: what is true if it is there, or something in its place; None = its path.
+    """
+    return pytest.mark.skipif(not (path_of(name) if found is None else found), reason=_reason(name))
+
+
+def _reason(name: str) -> str:
+    return f"{name} is not installed: apt-get install {PROGRAMS[name].packages}"
 
 
 def pytest_report_header() -> list[str]:
@@ -79,6 +96,18 @@ def need_package(name: str) -> Any:
     return pytest.importorskip(name, reason=f"{name} is not installed: pip install {name}")
 
 
+NO_COMPILER = "C++ kernels need a compiler of C++20, and there is none here"
+"""What memtile says of a machine without one: graphs and kernels are in tests of all kinds."""
+
+
+def leave_out_without_compiler(report: pytest.TestReport) -> None:
+    """Turn the report of a test that fails for want of a C++ compiler into that of one that is left out."""
+    said = (report.longreprtext, *(text for _, text in report.sections))
+    if report.failed and path_of("c++") is None and any(NO_COMPILER in text for text in said):
+        report.outcome = "skipped"
+        report.longrepr = (str(report.fspath), report.location[1] or 0, f"Skipped: {_reason('c++')}")
+
+
 def missing_in(report: pytest.TestReport | pytest.CollectReport) -> re.Match[str] | None:
     """What a report says is missing, or None."""
     if not report.skipped or not isinstance(report.longrepr, tuple):
@@ -96,6 +125,7 @@ def fail_if_missing(report: Any) -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
+    leave_out_without_compiler(report)
     fail_if_missing(report)
     return report
 

@@ -7,11 +7,14 @@ import re
 from collections.abc import Callable, Mapping
 
 _LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
+_NONE: Mapping[str, str] = {}
 _CODE = re.compile(r"^(```|~~~).*?^\1\s*$", re.DOTALL | re.MULTILINE)
 _OUTSIDE = re.compile(r"[a-z]+:")
 
 
-def linked(text: str, file: str, page: str, pages: Mapping[str, str]) -> str:
+def linked(
+    text: str, file: str, page: str, pages: Mapping[str, str], titles: Mapping[str, str] = _NONE
+) -> str:
     """The text of a page with its links as they are on the site; code is left alone.
 
     Args:
@@ -19,6 +22,8 @@ def linked(text: str, file: str, page: str, pages: Mapping[str, str]) -> str:
         file: its path there.
         page: its path on the site.
         pages: path on the site of every file that is there, by its path in the repository.
+        titles: heading of a page by its path in the repository; a link whose words are the name of the file
+            has this instead.
 
     Returns:
         The text. A link to a file that is not on the site is the words of the link.
@@ -30,6 +35,8 @@ def linked(text: str, file: str, page: str, pages: Mapping[str, str]) -> str:
         if not path or _OUTSIDE.match(target):
             return match[0]
         there = posixpath.normpath(posixpath.join(posixpath.dirname(file), path))
+        if there in titles and words.strip("`").endswith(posixpath.basename(there)):
+            words = titles[there]
         if there not in pages:
             return words
         to = posixpath.relpath(pages[there], posixpath.dirname(page) or ".")

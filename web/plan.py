@@ -22,20 +22,24 @@ class Part(NamedTuple):
 
 PARTS = (
     Part(
-        "Tutorial",
-        "to learn, from nothing, in order",
+        "Start",
+        "install, and learn from nothing, in order",
         ("readme", "tutorial", "notebooks/first_steps", "notebooks/tune_gemm", "notebooks/find_hang"),
+    ),
+    Part(
+        "Your job",
+        "a whole job in one sitting",
+        ("adf", "iron", "compilers", "board", "tilings", "design_space", "gotchas"),
     ),
     Part(
         "How to",
         "one task each",
         (
-            "tilings",
             "array",
             "allocation",
             "mlir",
-            "compilers",
             "check",
+            "ci",
             "findings",
             "explain",
             "report",
@@ -43,21 +47,17 @@ PARTS = (
             "diff",
             "sweep",
             "plan",
+            "cpp",
+            "files",
+            "serve",
+            "trace",
+            "events",
+            "protection",
             "notebooks",
             "agents",
             "sandbox",
-            "files",
-            "trace",
-            "events",
-            "serve",
-            "protection",
             "measure",
         ),
-    ),
-    Part(
-        "Explanation",
-        "why it is as it is, and how far to trust it",
-        ("architecture", "timing", "races", "speed", "silicon", "deviations"),
     ),
     Part(
         "Reference",
@@ -65,9 +65,13 @@ PARTS = (
         (
             "reference",
             "kernels",
+            "aie_api",
             "registers",
-            "stability",
+            "lookup",
+            "races",
             "glossary",
+            "stability",
+            "architecture",
             "features",
             "changelog",
             "contributing",
@@ -75,8 +79,13 @@ PARTS = (
     ),
     Part("Gallery", "designs with their runs and reports", ("gallery/index",)),
     Part("Playground", "programs of IRON, tilings, descriptors and words in the browser", ("playground",)),
+    Part(
+        "Laboratory",
+        "how far to trust it: measurements, choices, rules of time",
+        ("silicon", "deviations", "timing", "speed"),
+    ),
 )
-"""Where pages are; one that is in none of them is found at the end of the second."""
+"""The order of the menu, in this one list; a page that is in none of them is at the end of the third."""
 
 
 def parts(pages: Iterable[str]) -> tuple[Part, ...]:
@@ -88,5 +97,5 @@ def parts(pages: Iterable[str]) -> tuple[Part, ...]:
     known = {page for part in PARTS for page in part.pages}
     rest = sorted({*pages} - known - {"index"})
     return tuple(
-        part._replace(pages=(*part.pages, *rest)) if n == 1 else part for n, part in enumerate(PARTS)
+        part._replace(pages=(*part.pages, *rest)) if n == 2 else part for n, part in enumerate(PARTS)
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import re
 import shutil
@@ -9,12 +11,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import registers_page
 from links import linked
 from plan import parts
+from search_words import KEYWORDS, WEIGHTS
 
 ROOT = Path(__file__).parents[1]
 _ROOT_PAGES = {"README.md": "readme.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
-_LABELS = {"readme": "Overview and install <readme>"}  # whose heading is the name of the project
+_HEADINGS = {"readme.md": "Overview and install"}  # of a page whose heading is the name of the project
+_HEADING = re.compile(r"^# (.+)$", re.MULTILINE)
+_EXAMPLE = re.compile(r"```python\n(.*?)```\n", re.DOTALL)
 _ROW = re.compile(r"^\| \[[^\]]*\]\(([^)]*)\.md\) \| (.*?) \|", re.MULTILINE)
 
 
@@ -22,18 +28,54 @@ def stage(source: Path) -> None:
     """Write everything that Sphinx reads, but the gallery's runs."""
     shutil.copytree(ROOT / "docs" / "pictures", source / "pictures")
     files = pages()
-    names = [page_name(page) for file, page in files.items() if file.endswith(".md")]
+    names = [*(page_name(page) for file, page in files.items() if file.endswith(".md")), "lookup"]
+    titles = {file: title_of(ROOT / file) for file in files if file.endswith(".md")}
     for file, page in files.items():
         path, to = ROOT / file, source / page
         if path.suffix == ".md" and page != "index.md":
-            to.write_text(linked(_lexed(path.read_text("utf-8")), file, page, files), encoding="utf-8")
+            text = linked(_lexed(path.read_text("utf-8")), file, page, files, titles)
+            to.write_text(_indexed(_headed(text, page), page_name(page)), encoding="utf-8")
         elif path.suffix == ".ipynb":
             to.parent.mkdir(exist_ok=True)
-            to.write_text(linked(notebook_page(path), file, page, files), encoding="utf-8")
-    front = (ROOT / "web" / "index.md").read_text("utf-8")
+            to.write_text(linked(notebook_page(path), file, page, files, titles), encoding="utf-8")
+    front = with_output((ROOT / "web" / "index.md").read_text("utf-8"))
     (source / "index.md").write_text(front + "".join(_toctrees(names)), encoding="utf-8")
     for name in ("conf.py", "favicon.ico", "playground.md"):
         shutil.copy(ROOT / "web" / name, source)
+    registers_page.write(source)
+    shutil.copy(ROOT / "web" / "site.css", source / "_static")
+    words = f"const KEYWORDS = {json.dumps(KEYWORDS)};\nconst WEIGHTS = {json.dumps(dict(WEIGHTS))};\n"
+    scorer = (ROOT / "web" / "search_scorer.js").read_text("utf-8")
+    (source / "search_scorer.js").write_text(words + scorer, encoding="utf-8")
+
+
+def title_of(path: Path) -> str:
+    """The heading of a page."""
+    found = _HEADING.search(path.read_text("utf-8")) if path.is_file() else None
+    return found[1] if found else path.name
+
+
+def with_output(text: str) -> str:
+    """A page with what its first example prints, below it."""
+    example = _EXAMPLE.search(text)
+    assert example is not None
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(example[1], {"__name__": "example"})
+    lines = "\n".join(line.rstrip() for line in printed.getvalue().splitlines())
+    return f"{text[: example.end()]}\n```text\n{lines}\n```\n{text[example.end() :]}"
+
+
+def _headed(text: str, page: str) -> str:
+    """A page whose own heading says nothing on the site gets another one."""
+    return _HEADING.sub(f"# {_HEADINGS[page]}", text, count=1) if page in _HEADINGS else text
+
+
+def _indexed(text: str, page: str) -> str:
+    """A page that the search also finds by words that people use and it does not; they are hidden."""
+    words = [word for word in KEYWORDS.get(page, ()) if word not in text.lower()]
+    hidden = f"```{{container}} search-words\n{', '.join(words)}\n```"
+    return f"{text.rstrip()}\n\n{hidden}\n" if words else text
 
 
 def pages() -> dict[str, str]:
@@ -94,5 +136,5 @@ def page_name(page: str) -> str:
 
 def _toctrees(names: list[str]) -> Iterator[str]:
     for part in parts(names):
-        listed = "\n".join(_LABELS.get(page, page) for page in part.pages)
+        listed = "\n".join(part.pages)
         yield f"```{{toctree}}\n:hidden:\n:caption: {part.title}\n:titlesonly:\n\n{listed}\n```\n\n"

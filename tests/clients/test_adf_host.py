@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from left_out import needs
 from memtile.adf import host_program as asked
 from memtile.adf.description import Description
 from memtile.adf.graph_file import load
@@ -21,7 +22,7 @@ from memtile.arch.tiles import Generation
 from memtile.errors import InputFileError
 from support.designs.cpp_designs import FOUND
 
-pytestmark = pytest.mark.skipif(not FOUND, reason="no compiler of C++20 is here")
+pytestmark = needs("c++", FOUND)
 SOURCE = Path(__file__).parents[1] / "support" / "adf" / "breadth.cpp"
 
 

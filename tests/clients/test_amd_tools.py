@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from left_out import needs
 from memtile.adf.output_files import carries_buffers
 from memtile.adf.plan import Plan
 from memtile.adf.planning import plan_of
@@ -29,6 +30,7 @@ from memtile.cli.amd_tools.launchers import TOOLS, write_tools
 from memtile.cli.amd_tools.report import Report
 from memtile.cli.amd_tools.simulator_options import AIESIMULATOR, X86SIMULATOR
 from support.adf.sketch import Sketch, buffer, stream
+from support.designs.cpp_designs import FOUND
 
 GRAPH = """
 #include <adf.h>
@@ -178,6 +180,7 @@ def test_help_says_what_each_option_does(capsys: pytest.CaptureFixture[str]) -> 
     assert any(line.split()[:2] == ["--xlopt", "VALUE"] for line in lines)
 
 
+@needs("c++", FOUND)
 def test_the_folder_has_launchers_and_what_makefiles_look_for(tmp_path: Path) -> None:
     binaries = write_tools(tmp_path / "vitis")
     assert sorted(each.name for each in binaries.iterdir()) == sorted(TOOLS)

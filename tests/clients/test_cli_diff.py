@@ -94,6 +94,10 @@ def test_records_are_compared_without_running_anything() -> None:
     of_records = diff("one.json", "two.json")
     assert of_records["cycles"] == diff("ring.py", "ring.py", "--second-set", "free=1")["cycles"]
     assert (of_records["words"], of_records["registers"]) == (None, None)
+    (cycles,) = (each for each in of_records["cycles"]["run"] if each["what"] == "cycles")
+    part = abs(cycles["second"] - cycles["first"]) / cycles["first"]
+    diff("one.json", "two.json", "--tolerance", part, code=0)
+    diff("one.json", "two.json", "--tolerance", part * 0.99, code=1)
     with_a_design = diff("one.json", "ring.py", code=0)
     assert with_a_design["not_compared"] == ["words", "registers"]
 
@@ -111,7 +115,7 @@ def test_findings_that_only_one_has() -> None:
 
 
 def test_words_that_come_out_otherwise() -> None:
-    text = invoke("diff", "ring.py", "ring.py", "--second-set", "add=5", code=1)
+    text = invoke("diff", "ring.py", "ring.py", "--second-set", "add=5", "--tolerance", "100%", code=1)
     assert "  MM2S 0: 1 of 128 elements differs, the first at [7]: 7 -> 12\n" in text
     assert "cycles:" not in text
     text = invoke("diff", "ring.py", "ring.py", "--second-set", "rows=2", code=1)

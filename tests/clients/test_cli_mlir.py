@@ -18,6 +18,7 @@ from memtile.importers.build_comparison import compare
 from memtile.importers.design import load
 from memtile.importers.mlir.token_packets import Text
 from memtile.programs import Header, Transaction, transaction_bytes
+from memtile.runs.array_names import Given, Wanted
 from support.formats.programs import cdo_of
 from support.mlir import mlir_texts
 
@@ -45,6 +46,17 @@ def test_a_design_with_a_function_of_the_user(tmp_path: Path, arrays: list[objec
     assert done.exit_code == 0, done.output
     np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), 3 * DATA)
     assert "sums of assumed costs of operations" in done.output
+
+
+def test_an_array_has_the_shape_and_type_that_the_text_declares() -> None:
+    """Also where the array writes a part of it, or more."""
+    text = (EXAMPLES / "scale.mlir").read_text()
+    for declared, shape in (("64x128xi16", (64, 128)), ("3x4096xi32", (3, 4096)), ("8xi32", (4096,))):
+        changed = text.replace("%b: memref<4096xi32>", f"%b: memref<{declared}>")
+        changed = changed.replace(" : memref<4096xi32>\n", f" : memref<{declared}>\n", 1)
+        made = load(Text("d", changed), functions={"scale": lambda *_: None})
+        done = made.run_with([Given("0", np.arange(4096, dtype=np.int32))], [Wanted("1")])
+        assert done.arrays["1"].shape == shape, declared
 
 
 def test_json_has_the_result_and_the_notes(arrays: list[object]) -> None:

@@ -64,7 +64,8 @@ def test_a_good_design_ends_with_its_table_and_bit_exact(written: Any) -> None:
     done = run(written(GOOD.format(wrong="")))
     assert (done.exit_code, done.stderr) == (0, "")
     assert "MM2S 3" in done.stdout
-    assert done.stdout.endswith("status: finished\nbit-exact: yes\n")
+    assert done.stdout.startswith("status: finished in ")
+    assert done.stdout.splitlines()[0].endswith("; bit-exact: yes")
     assert "\x1b" not in done.stdout
 
 
@@ -119,21 +120,23 @@ def test_a_wrong_result_is_exit_code_one(written: Any) -> None:
         "MM2S 3: 8 wrong, the first is element 0 (0 came, 1 was expected), 0 missing of 8 elements"
         in done.stdout
     )
-    assert done.stdout.endswith("bit-exact: no\n")
+    assert "; bit-exact: no; 1 error" in done.stdout.splitlines()[0]
 
 
 def test_the_limit_is_exit_code_one_and_says_who_waits(written: Any) -> None:
     done = run("--max-cycles", "1000", written(ENDLESS))
     assert done.exit_code == 1
-    assert "status: limit (of cycles; a ring without end always gets there)" in done.stdout
+    assert done.stdout.startswith("status: limit after 1,000 cycles")
+    assert "raise --max-cycles; a ring without end always meets its limit" in done.stdout
     assert "waiting: MM2S 0, BD 0, word" in done.stdout
 
 
 @pytest.mark.parametrize("command", ["run", "faults"])
 def test_no_number_and_no_name_is_cut_where_lines_are_short(written: Any, command: str) -> None:
     file = written(GOOD.format(wrong=""))
+    words = ["run", "--all"] if command == "run" else [command]
     shown = [
-        CliRunner().invoke(app, [command, file], env={"COLUMNS": width}).stdout for width in ("30", "500")
+        CliRunner().invoke(app, [*words, file], env={"COLUMNS": width}).stdout for width in ("30", "500")
     ]
     assert shown[0].split() == shown[1].split() or command == "run"  # where the heads of columns are broken
     assert "\u2026" not in shown[0]
@@ -143,7 +146,7 @@ def test_a_picture_is_drawn(written: Any, tmp_path: Path) -> None:
     file = written(GOOD.format(wrong=""))
     picture = tmp_path / "cycles.svg"
     assert run("--picture", str(picture), file).exit_code == 0
-    assert "moving a word" in picture.read_text()
+    assert "moving" in picture.read_text()
 
 
 @pytest.mark.parametrize(
@@ -222,8 +225,7 @@ def test_a_design_file_may_have_dataclasses_and_modules_beside_it(written: Any) 
 def test_cycles_limit_an_untimed_run_to_what_could_be_moved_in_them(written: Any) -> None:
     done = run("--untimed", "--max-cycles", "1000", written(ENDLESS))
     assert done.exit_code == 1
-    limit = "status: limit (of words, where short descriptors count for more; a ring without end always gets"
-    assert limit in " ".join(done.stdout.split())
+    assert done.stdout.startswith("status: limit (untimed)")
     assert run("--untimed", "--max-cycles", "100", written(GOOD.format(wrong=""))).exit_code == 0
 
 
@@ -314,7 +316,7 @@ def design():
 
 
 def test_piped_text_has_whole_lines_without_blanks_at_their_ends(written: Any) -> None:
-    done = CliRunner().invoke(app, ["run", written(STUCK)], env={"COLUMNS": "60"})
+    done = CliRunner().invoke(app, ["run", "--all", written(STUCK)], env={"COLUMNS": "60"})
     lines = done.stdout.splitlines()
     assert [line for line in lines if line != line.rstrip()] == []
     (waiting,) = [line for line in lines if line.startswith("waiting: memory(0,1) MM2S 0")]

@@ -12,13 +12,17 @@ from jsonschema import Draft202012Validator
 from typer.testing import CliRunner, Result
 
 import memtile
+from left_out import needs
 from memtile import adf, schema
 from memtile.adf.running import GraphRun
 from memtile.cli.graph_file import graph_costs
 from memtile.cli.main import app
 from memtile.explain.deadlock.graph import PartyKind, Via, WaitEdge, WaitGraph, WaitNode
 from memtile.explain.waiting_sentences import named_waits
+from support.designs.cpp_designs import FOUND
 from support.pages.browser import opened
+
+pytestmark = needs("c++", FOUND)
 
 GRAPH = """
 #include <adf.h>
@@ -103,7 +107,7 @@ def test_a_graph_is_run_with_its_verdict_first(graph: str, capfd: pytest.Capture
     assert lines[1].startswith("gr.z: 16 words, first in cycle ")
     assert re.search(r", [0-9.]+ MB/s, latency [\d,]+ cycles \([\d,.]+ ns\) from gr\.a$", lines[1]), lines[1]
     assert lines[2] == "gr.a: 16 words, first in cycle 0, last in cycle 60, 1,333.33 MB/s"
-    assert lines[3].startswith("limited by gr.k: "), lines[3]
+    assert lines[3].startswith("Limited by gr.k, which "), lines[3]
     assert lines[4:] == ["saved: out/data/out.txt"]
     assert capfd.readouterr().out == "main says hello\n"
     kept = Path("out/data/out.txt").read_text().splitlines()

@@ -246,7 +246,7 @@ def test_a_full_elf_names_device_and_sequence(aie: Any, tmp_path: Path) -> None:
 def test_what_does_not_finish_says_why(aie: Any, tmp_path: Path) -> None:
     runtime = install()
     run = kernel(aie, cache(tmp_path, aie=mlir_texts.STUCK))
-    with pytest.raises(Exception, match=r"the kernel is stuck after [0-9]+ cycles(?s:.)*no input word"):
+    with pytest.raises(Exception, match=r"the kernel is stuck after [0-9]+ cycles(?s:.)*stream starved"):
         run(*tensors(aie, 3))
     result = runtime.run(runtime.load(run), tensors(aie, 3), fail_on_error=False)
     assert not result.is_success()

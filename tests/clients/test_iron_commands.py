@@ -377,10 +377,9 @@ def test_a_loaded_design_has_a_short_repr_and_a_picture() -> None:
         "Loaded(Array(npu2: 8 x 6 tiles, 2 in use, 0 cycles run), 1 core, arguments: 0: 64xi32, 1: 64xi32)"
     )
     root = ElementTree.fromstring(array_svg(design))
-    filled = [each for each in root.iter() if each.tag.endswith("rect") and each.get("fill") != "none"]
-    streams = [each for each in root.iter() if each.tag.endswith("line")]
     titles = [each.text or "" for each in root.iter() if each.tag.endswith("title")]
-    assert (len(filled), len(streams)) == (2, 2)
+    (streams,) = (each.get("d", "") for each in root.iter() if each.get("stroke") == "#c80")
+    assert (len(titles), streams.count("M")) == (2, 2)
     assert any(text.startswith("(0,2) compute\nkernel\n256 bytes") for text in titles)
     assert "<svg" in design.loaded._repr_html_()
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
+from left_out import needs
 from memtile import adf, schema
 from memtile.adf.cost_ends import cost_band
 from memtile.arch.library_cycles import KernelShape, cycle_band
@@ -20,7 +21,7 @@ from memtile.plain_text import json_text
 from memtile.sim.loop.engine import Engine
 from support.designs.cpp_designs import FOUND
 
-pytestmark = pytest.mark.skipif(not FOUND, reason="no compiler of C++20 is here")
+pytestmark = needs("c++", FOUND)
 HEADER = """#pragma once
 #include <adf.h>
 using input_stream_cacc48 = adf::input_cascade<cacc64>;  // as libraries declare it for AIE-ML

@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 
+from left_out import needs
 from memtile.cli.agents import tools
 from memtile.cli.agents.tool_arguments import check_arguments
 from memtile.errors import InputFileError
 from support.commands.agent_session import Answers, ask
+from support.designs.cpp_designs import FOUND
 
-pytestmark = pytest.mark.slow  # a server, and a graph that is compiled
+pytestmark = [pytest.mark.slow, needs("c++", FOUND)]  # a server, and a graph that is compiled
 GRAPH = """
 #include <adf.h>
 #ifndef OUT

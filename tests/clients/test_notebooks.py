@@ -63,7 +63,7 @@ def test_print_of_a_result_is_plain_text_and_nothing_else(
     print(result)
     out = capsys.readouterr()
     assert "\x1b" not in out.out
-    assert out.out.startswith(f"{result.cycles} cycles\n")
+    assert out.out.startswith(f"status: finished in {result.cycles} cycles")
     assert (notebook.shown, out.err) == ([], "")
 
 
@@ -76,7 +76,7 @@ def assert_html(text: str, *words: str) -> None:
 
 def test_results_are_a_table_and_bars(result: Result) -> None:
     html = result._repr_html_()
-    assert_html(html, "MM2S 0", "<b>", "moving a word", "status: finished", "bit-exact: yes")
+    assert_html(html, "MM2S 0", "<b>", "moving", "status: finished", "bit-exact: yes")
     assert "<svg" in html
     assert_html(designed().run(untimed=True)._repr_html_(), "untimed")
 
@@ -195,7 +195,7 @@ def test_fractions_and_repr_of_channels(result: Result) -> None:
     assert use.busy == use.fraction(Cause.MOVING) == 64 / result.cycles
     assert result.busy == use.busy
     assert sum(use.fraction(cause) for cause in Cause) == pytest.approx(1)
-    assert repr(use).startswith("ChannelUse(MM2S 0 (<b>): 64 words, 64 moving a word, ")
+    assert repr(use).startswith("ChannelUse(MM2S 0 (<b>): 64 words, 64 moving, ")
     assert set(result.as_json()["channels"][0]["cycles"]) == {cause.name.lower() for cause in Cause}
     untimed = designed().run(untimed=True)
     assert (untimed.busy, untimed.channels[0].busy) == (0, 0)

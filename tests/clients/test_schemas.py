@@ -434,6 +434,10 @@ def test_what_measure_calls_writes(tmp_path: Path) -> None:
     assert_says("measure-calls-output", output("measure", "calls", "--json", file))
 
 
+def test_what_test_writes(design: Any) -> None:
+    assert_says("test-output", output("test", "--json", "--no-check", design()))
+
+
 def test_what_survey_writes(tmp_path: Path) -> None:
     (tmp_path / "refused.mlir").write_text(mlir_texts.UNKNOWN)
     (tmp_path / "none.mlir").write_text("module { }")
@@ -466,6 +470,8 @@ def test_what_info_writes() -> None:
     assert_says("info-output", output("info", "npu1", "--json"))
     assert_says("info-registers-output", output("info", "npu1", "--registers", "--json"))
     assert_says("info-timing-output", output("info", "--timing", "--json"))
+    assert_says("info-lookup-output", output("info", "PORT_IDLE_0", "--json"))
+    assert_says("info-lookup-output", output("info", "xcve2802", "0x21A0604", "--json"))
 
 
 def test_what_disasm_writes(tmp_path: Path) -> None:

@@ -144,7 +144,7 @@ def test_after_the_kill_of_the_scheduler_nothing_is_lost_and_nothing_runs_twice(
     scheduler.kill()
     scheduler.wait()
     broken = ended(process, 1)
-    assert f"scheduler {cluster.address}: it is lost" in broken["stopped"]
+    assert f"scheduler {cluster.address}: the connection was lost" in broken["stopped"]
     assert 0 < len(broken["rows"]) < 96
     for worker in workers:
         worker.wait(timeout=60)

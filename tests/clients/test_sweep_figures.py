@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from left_out import need_package
 from memtile import DesignError, SweepPlan
 from memtile.arch.energy import SOURCES, Energy, energy_table
 from memtile.arch.grades import Grade
+from memtile.explore.sweep import sweep_picture
 from memtile.explore.sweep.row import SweepRow, VariantState
 from memtile.explore.sweep.sensitivity import sensitivity
 from memtile.explore.sweep.space import Space, SweepAxis
@@ -146,6 +148,24 @@ def test_sensitivity_is_the_variance_that_an_axis_explains_alone() -> None:
     assert sensitivity(free, [], "cycles") == {"x": 0.0}
 
 
+def test_a_grid_is_tried_everywhere_early_and_once() -> None:
+    """Constants of timing of one design follow each other: it is made once for them."""
+    axes = (SweepAxis("a", (1, 2, 3, 4)), SweepAxis("timing.x", (7, 8)), SweepAxis("b", (0, 1, 2, 3)))
+    space = Space(axes)
+    found = list(space.spread())
+    assert sorted(number for number, _ in found) == list(range(32))
+    assert [point for _, point in sorted(found, key=lambda each: each[0])] == list(space.grid())
+    assert {point["a"] for _, point in found[:10]} == {1, 2, 3, 4}
+    assert [point["timing.x"] for _, point in found[:4]] == [7, 8, 7, 8]
+    assert found[0][1]["b"] == found[1][1]["b"]
+
+
+def test_an_axis_of_figures_has_round_ticks_between_its_ends() -> None:
+    scale = sweep_picture._Scale("cycles", low=9137, high=21480)
+    assert [label for _, label in scale.ticks()] == ["9,137", "21,480", "10,000", "15,000", "20,000"]
+    assert [label for _, label in sweep_picture._Scale("cycles", low=7, high=7).ticks()] == ["7"]
+
+
 def test_a_page_and_a_table_say_what_moves_the_objectives(blocks: Path, tmp_path: Path) -> None:
     found = memtile.sweep(blocks, SweepPlan(workers=0, objectives="cycles,l2"))
     assert found.sensitivity() == pytest.approx({"words": 1.0, "gap": 0.0}, abs=0.02)
@@ -175,3 +195,17 @@ def test_a_grid_as_an_xarray_dataset(blocks: Path) -> None:
     free = memtile.sweep(file, SweepPlan("random", 2, vary={"gap": "0.0..1.0"}, workers=0))
     with pytest.raises(DesignError, match="gap"):
         free.xarray()
+
+
+@pytest.mark.parametrize(("energies", "is_shown"), [((17129.0, 17145.0), False), ((17129.0, 19000.0), True)])
+def test_energy_that_tells_no_variant_from_another_is_a_line(
+    blocks: Path, energies: tuple[float, float], is_shown: bool
+) -> None:
+    found = memtile.sweep(blocks, SweepPlan(workers=0, vary={"words": "16,32"}))
+    rows = [
+        replace(row, state=VariantState.GOOD, figures={**found.ranked[0].figures, "energy": energy})
+        for row, energy in zip(found.rows, energies, strict=False)
+    ]
+    text = str(replace(found, rows=rows))
+    assert ("energy: 17,129 to 17,145, which tells no variant from another" in text) is not is_shown
+    assert (" energy " in text.partition("variants:")[0]) is is_shown

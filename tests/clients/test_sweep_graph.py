@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 from typer.testing import CliRunner
 
 import memtile
-from left_out import need_package
+from left_out import need_package, needs
 from memtile import DesignError, InputFileError, SweepPlan, adf, schema
 from memtile.adf.macros import GraphTexts
 from memtile.cli.agents.tool_arguments import check_arguments
@@ -22,6 +22,7 @@ from memtile.explain.compare.comparison import ComparedSide, compared
 from memtile.explore.survey.survey_cases import find
 from memtile.explore.sweep.graph_variants import as_data, graph_hash, graph_of, macro_space
 from memtile.runs.options import USUAL
+from support.designs.cpp_designs import FOUND
 
 # The macro has a name that memtile's own headers use for parameters of templates.
 COPYING = """
@@ -117,6 +118,7 @@ def test_variants_that_do_not_compile_are_rows_with_their_reason(sources: Path) 
     assert "Run the variant: memtile run graph.cpp -D N=0" in " ".join(refused.split())
 
 
+@needs("c++", FOUND)
 @pytest.mark.usefixtures("here")
 def test_a_main_that_never_ends_is_a_row() -> None:
     (hung,) = rows("graph.cpp", "--vary", "N=2", "--workers", 1, "--seconds", 4, "--no-log", code=1)

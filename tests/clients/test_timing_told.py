@@ -68,7 +68,7 @@ def test_a_program_says_how_long_its_host_took(tmp_path: Path) -> None:
     assert said["host_cycles"] == 1000
     assert said["timing"] == [{"name": "access_cycles", "value": 100, "default": 20}]
     table = printed("run", dump, "--timing=access_cycles=100")
-    assert "1000 of the cycles passed between the accesses of a host" in table
+    assert "The host's register accesses took 1,000 cycles" in table
 
 
 def test_a_campaign_names_them_too(file: Path) -> None:

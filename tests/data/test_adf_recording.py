@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from left_out import needs
 from memtile.adf.description import (
     ConstructorArgument,
     Description,
@@ -24,7 +25,7 @@ from memtile.adf.record import living_around
 from memtile.errors import InputFileError
 from support.designs.cpp_designs import FOUND
 
-pytestmark = pytest.mark.skipif(not FOUND, reason="no compiler of C++20 is here")
+pytestmark = needs("c++", FOUND)
 GRAPHS = Path(__file__).parents[1] / "support" / "adf"
 
 

@@ -12,6 +12,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from left_out import needs
 from memtile import cpp
 from support.aie import lone_kernels, plain_references
 from support.aie.lone_kernels import LoneKernels, aligned
@@ -20,7 +21,7 @@ from support.cpp.aie_api import checks, flushed
 SOURCE = Path(lone_kernels.__file__).with_name("intrinsic_calls.cc")
 SHUFFLES = Path(cpp.__file__).parent / "include" / "memtile" / "intrinsics" / "shuffles.h"
 BF16 = np.dtype(ml_dtypes.bfloat16)
-pytestmark = pytest.mark.skipif(lone_kernels.compiler() is None, reason="needs a C++ compiler")
+pytestmark = needs("c++", lone_kernels.compiler())
 CALLS = 50
 
 

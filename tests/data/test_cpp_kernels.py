@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from left_out import needs
 from memtile.cpp.compilers import Compiler
 from memtile.importers.design import load
 from memtile.kernels import cpp
 from support.designs.cpp_designs import CALL, FOUND, TWO, WORDS, Kernel, compilers, through_core
 
-pytestmark = pytest.mark.skipif(not FOUND, reason="no compiler of C++20 is here")
+pytestmark = needs("c++", FOUND)
 ADD_ONE = """
 extern "C" void f(int32_t *__restrict in, int32_t *__restrict out, int32_t n) {
   for (int32_t i = 0; i < n; i++) out[i] = in[i] + 1;

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from left_out import needs
 from memtile.cpp import symbols
 from memtile.cpp.build import Sources, built
 from memtile.cpp.line_tables import places
 from support.designs.cpp_designs import FOUND
 
-pytestmark = pytest.mark.skipif(not FOUND, reason="no compiler of C++20 is here")
+pytestmark = needs("c++", FOUND)
 SOURCE = """#include <memtile/core.h>
 #include "inner.h"
 namespace user {
@@ -46,7 +47,7 @@ def library(tmp_path: Path) -> Path:
     return built(Sources((tmp_path / "kernel.cc",)))
 
 
-@pytest.mark.skipif(not any(map(shutil.which, symbols._LINE_TOOLS)), reason="there is no addr2line")
+@needs("addr2line", any(map(shutil.which, symbols._LINE_TOOLS)))
 def test_lines_are_those_of_addr2line(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The outside oracle; what was inlined is followed by where it was called."""
     offsets = tuple(range(0, symbols.loaded_bytes(library), 7))

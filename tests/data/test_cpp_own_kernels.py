@@ -10,6 +10,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from left_out import needs
 from memtile.importers.design import load
 from memtile.kernels import cpp
 from support.aie import lone_kernels, plain_references
@@ -19,7 +20,7 @@ from support.cpp.aie_api import checks
 KERNELS = Path(lone_kernels.__file__).with_name("kernels")
 DESIGNS = KERNELS.with_name("designs")
 BF16 = np.dtype(ml_dtypes.bfloat16)
-pytestmark = pytest.mark.skipif(lone_kernels.compiler() is None, reason="needs a C++ compiler")
+pytestmark = needs("c++", lone_kernels.compiler())
 
 
 @pytest.fixture(scope="module")

@@ -7,12 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from left_out import needs
 from memtile.cpp.compilers import Compiler
 from memtile.cpp.kernels import CompiledKernels
 from memtile.cpp.parameter_types import CppSignature
 from support.designs.cpp_designs import FOUND, Kernel, compilers, through_core
 
-pytestmark = pytest.mark.skipif(not FOUND, reason="no compiler of C++20 is here")
+pytestmark = needs("c++", FOUND)
 TYPES = ("int8_t", "uint8_t", "int16_t", "uint16_t", "int32_t", "uint32_t", "int64_t", "bool", "Small")
 BYTES = 256
 WORDS = BYTES * len(TYPES)

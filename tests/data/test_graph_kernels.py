@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from left_out import needs
 from memtile import Array
 from memtile.adf.description import ConstructorArgument, Table
 from memtile.adf.kernel_calls import KernelCode, KernelOptions, LockUse, StreamPort, Value
@@ -22,7 +23,7 @@ from support.adf.kernel_graphs import SOURCE, Declared, Memory, described, kerne
 from support.designs.cpp_designs import FOUND
 from support.designs.severe import severe
 
-pytestmark = pytest.mark.skipif(not FOUND, reason="no compiler of C++20 is here")
+pytestmark = needs("c++", FOUND)
 SWITCH = PORTS["compute"]
 CASCADE, FROM_WEST, TO_EAST = 0x36060, 1, 2  # AM025, module core
 LIST = ConstructorArgument("std::vector<int, std::allocator<int> >", ("1", "10", "100"), is_list=True)

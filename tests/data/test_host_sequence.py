@@ -289,6 +289,10 @@ def test_a_sequence_after_a_program_that_waits_in_vain_is_stuck() -> None:
     [
         (lambda host, _: [host.start("mm2s", None)], "channel is 'mm2s'; it must be a channel of a tile"),
         (lambda host, _: [host.wait("x")], "wait is 'x'; it must be tasks and channels"),
+        (
+            lambda host, loop: [host.wait(loop.io.mm2s[0])],
+            "on which this host has started nothing; it must be channels with a task of this host",
+        ),
         (lambda host, _: [host.pause(0)], "pause is 0 cycles; it must be 1 or more"),
         (
             lambda *_: [5],

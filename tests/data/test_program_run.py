@@ -284,7 +284,7 @@ def test_a_program_that_has_met_its_waits_is_finished_whatever_still_waits(untim
     result = run_program(endless_receiver(), Array(), given, untimed=untimed).result
     assert (result.status, result.good, result.waiting) == (Status.FINISHED, True, ())
     assert [line.partition(",")[0] for line in result.resting] == ["memory(1"]
-    assert result.resting[0].endswith("BD 0, word 0 of 64: no input word")
+    assert result.resting[0].endswith("BD 0, word 0 of 64: stream starved")
 
 
 def test_what_is_started_after_the_last_wait_has_to_end_by_itself() -> None:

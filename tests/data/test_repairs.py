@@ -662,5 +662,7 @@ def test_explain_begins_with_what_is_wrong(tmp_path: Path) -> None:
     design.write_text(LOUD.format(begin=0), encoding="utf-8")
     done = CliRunner().invoke(app, ["explain", str(design)])
     assert done.exit_code == 1
-    assert done.stdout.splitlines()[0].startswith("finding: ")
-    assert " error: " in done.stdout.splitlines()[0]
+    first, second, *_ = done.stdout.splitlines()
+    assert first.startswith("status: stuck")
+    assert second.startswith("finding: ")
+    assert " error: " in second

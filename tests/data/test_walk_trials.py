@@ -1,4 +1,4 @@
-"""Is the transfer named that makes the words of a reduction wrong, where nobody sees what they depend on?"""
+"""Is the transfer named that makes the words of a reduction wrong, though what they depend on is unknown?"""
 
 from __future__ import annotations
 

@@ -275,9 +275,9 @@ def test_a_host_that_waits_for_a_token_that_no_task_sends_is_the_only_finding(tm
     )
     assert (finding.code, finding.fix) == (
         "MT0313",
-        "Let the task ask for a token (issue_token, token=True).",
+        "Let the task started in line 16 ask for a token (issue_token).",
     )
-    assert "interface(0,0) MM2S 0 'into'; its tasks have ended" in finding.message
+    assert "interface(0,0) MM2S 0 'into'; its task started in line 16 asks for no token" in finding.message
 
 
 def test_two_bds_of_a_tile_with_one_number_are_refused_at_the_second(tmp_path: Path) -> None:

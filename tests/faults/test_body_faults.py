@@ -27,6 +27,13 @@ CONSTANTS = (
 LOOP = "scf.for %x = %z to %four step %one {{\n{}\nscf.yield\n}}"
 WORK = "memref.store %i, %mm[%z, %z] : memref<4x2xi32>"
 ENDLESS = f"scf.while : () -> () {{ scf.condition(%t) }} do {{ {WORK}\nscf.yield }}"
+POLL = """scf.while : () -> () {
+  %read = memref.load %mm[%one, %z] : memref<4x2xi32>
+  %same = arith.cmpi eq, %read, %o : i32
+  scf.condition(%same)
+} do {
+  scf.yield
+}"""
 FAR = f"scf.for %y = %z to %far step %one {{ {WORK}\nscf.yield }}"
 
 
@@ -179,7 +186,7 @@ def test_loops_without_end_end_in_compiled_code(loop: str, monkeypatch: pytest.M
     assert "cycles pass in it without an end" in refused(body(loop))
 
 
-@pytest.mark.parametrize("loop", [ENDLESS, FAR])
+@pytest.mark.parametrize("loop", [ENDLESS, FAR, POLL.replace("scf.yield", f"{WORK}\nscf.yield")])
 def test_loops_without_end_end(loop: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """DEV-BODY-2, with a limit that is sooner reached."""
     from memtile.importers.kernels import arithmetic
@@ -230,6 +237,16 @@ def test_a_loop_that_waits_for_nothing_is_stopped_by_the_limit_of_the_run(
     inside = "aie.use_lock(%k, Acquire, 1) {acq_en = false}\nscf.yield"
     done = loaded(body(f"scf.for %y = %z to %far step %one {{\n{inside}\n}}")).run(max_cycles=1000)
     assert done.result.status is Status.LIMIT
+
+
+def test_a_loop_that_waits_for_memory_which_nothing_writes_is_named() -> None:
+    text = body(POLL)
+    result = loaded(text).run(max_cycles=12_000).result
+    line = next(n for n, row in enumerate(text.splitlines(), 1) if "scf.while" in row)
+    (finding,) = (each for each in result.findings if each.code == "MT0339")
+    assert result.status is Status.LIMIT
+    assert f"line {line}: its loop waits for m to change" in finding.message
+    assert finding.sides[0].place.endswith(f":{line}")
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ def enabled(*rows: int) -> Array:
 def test_a_core_that_was_enabled_is_told_before_anything_else() -> None:
     result = enabled(2).run()
     assert (result.status, result.unsimulated) == (Status.FINISHED, (LINE,))
-    assert " ".join(str(result).split()).startswith(LINE)
+    assert str(result).splitlines()[1].startswith(LINE)
     assert result.as_json()["unsimulated"] == [LINE]
 
 

@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from left_out import needs
 from memtile.cpp import compilers, kernel_calls
 from memtile.errors import DesignError, InputFileError
 from memtile.importers.design import load, load_still
 from memtile.kernels import cpp
 from support.designs.cpp_designs import CALL, FOUND, TWO, WORDS, Kernel, calling, through_core
 
-pytestmark = pytest.mark.skipif(not FOUND, reason="no compiler of C++20 is here")
+pytestmark = needs("c++", FOUND)
 HEAD = '#include <memtile/core.h>\nextern "C" void f(int32_t *a, int32_t *b, int32_t n) {\n'
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from left_out import needs
 from memtile.check.check import check
 from memtile.check.checked_program import of_mlir
 from memtile.cli.main import app
@@ -15,7 +16,7 @@ from memtile.errors import InputFileError
 from memtile.importers.design import load, load_still
 from support.designs.cpp_designs import FOUND, WORDS, Kernel, through_core
 
-pytestmark = pytest.mark.skipif(not FOUND, reason="no compiler of C++20 is here")
+pytestmark = needs("c++", FOUND)
 SOURCE = """#include <aie_api/aie.hpp>
 extern "C" {
 void fits(const int32_t *__restrict a, int32_t *__restrict b, int32_t n) { b[0] = n; }

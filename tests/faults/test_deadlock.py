@@ -496,7 +496,7 @@ def test_words_that_another_program_may_send_are_not_missed() -> None:
     three = short.replace("1, 64][0, 0, 0, 1]) {id = 1", "1, 48][0, 0, 0, 1]) {id = 1")
     done = load(Text(case.name, three)).run(np.arange(64, dtype=np.int32), None, pad_arguments=True)
     assert done.result.status is Status.FINISHED
-    assert any("word 8 of 16: no input word" in line for line in done.result.resting)
+    assert any("word 8 of 16: stream starved" in line for line in done.result.resting)
     assert not severe(done.result.findings)
 
 

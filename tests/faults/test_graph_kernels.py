@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from left_out import needs
 from memtile.adf.description import Description
 from memtile.adf.kernel_calls import KernelCode, KernelOptions, LockUse, StreamPort, Value
 from memtile.adf.kernel_sources import kernel_sources
@@ -19,7 +20,7 @@ from memtile.sim.loop.engine import Engine
 from support.adf.kernel_graphs import SOURCE, Declared, Memory, described, kernel_of, port
 from support.designs.cpp_designs import FOUND
 
-pytestmark = pytest.mark.skipif(not FOUND, reason="no compiler of C++20 is here")
+pytestmark = needs("c++", FOUND)
 FAULTY = SOURCE.with_name("faulty_kernels.cc")
 KERNELS = {
     "gr.beyond": Declared("beyond", "buffer >buffer"),

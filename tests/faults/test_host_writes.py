@@ -73,24 +73,24 @@ def test_a_lock_that_is_set_again_with_no_wait_between_them() -> None:
 
 
 FLOW_IN = "aie.flow(%s, DMA : 0, %m, DMA : 0)"
+BOX = '%b1 = aie.buffer(%m) {sym_name = "b1"} : memref<64xi32>'
+BOX_TAKES = """
+  aie.memtile_dma(%m) {
+    %0 = aie.dma_start(S2MM, 0, ^take, ^end)
+  ^take:
+    aie.dma_bd(%b1 : memref<64xi32>, 0, 64)
+    aie.next_bd ^end
+  ^end:
+    aie.end
+  }
+"""
 SEND = copied("in", "b", 2).replace("{id", "{issue_token = true, id")
 
 
 @pytest.mark.parametrize(("other", "codes"), [("in", []), ("out", ["MT0112", "MT0112"])])
 def test_a_wait_right_after_the_task_of_another_channel(other: str, codes: list[str]) -> None:
-    rest = """
-      aie.memtile_dma(%m) {
-        %0 = aie.dma_start(S2MM, 0, ^take, ^end)
-      ^take:
-        aie.dma_bd(%b1 : memref<64xi32>, 0, 64)
-        aie.next_bd ^end
-      ^end:
-        aie.end
-      }
-    """
-    buffer = '%b1 = aie.buffer(%m) {sym_name = "b1"} : memref<64xi32>'
     steps = (TAKE, SET, SEND, WAIT.replace("out", other), WAIT)
-    text = device(BUFFER, buffer, LOCK, FLOWS, FLOW_IN, RING, rest, host(*steps))
+    text = device(BUFFER, BOX, LOCK, FLOWS, FLOW_IN, RING, BOX_TAKES, host(*steps))
     found = (
         check("d", lambda: of_mlir(loaded(text))).findings,
         loaded(text).run(max_cycles=20_000).result.findings,
@@ -99,6 +99,22 @@ def test_a_wait_right_after_the_task_of_another_channel(other: str, codes: list[
     assert all(
         "right after it starts a task of interface(0,0) MM2S 0 'in'" in first(each) for each in found if each
     )
+
+
+@pytest.mark.parametrize("silent", [1, 2])
+def test_a_wait_for_a_task_that_asks_for_no_token_names_its_line(silent: int) -> None:
+    sends = [copied("in", "b", n) if n == silent else SEND.replace("id = 2", f"id = {n}") for n in (1, 2)]
+    into = WAIT.replace("out", "in")
+    twice = BOX_TAKES.replace("^end)", "^end, repeat_count = 1)")
+    text = device(BOX, FLOWS, FLOW_IN, twice, host(*sends, into, into))
+    line = [n for n, row in enumerate(text.splitlines(), 1) if "dma_memcpy_nd" in row][silent - 1]
+    for found in (
+        check("d", lambda: of_mlir(loaded(text))).findings,
+        loaded(text).run(max_cycles=20_000).result.findings,
+    ):
+        (finding,) = (each for each in found if each.code in ("MT0112", "MT0313"))
+        assert f"its task started in line {line} asks for no token" in finding.message
+        assert f":{line}:" in finding.sides[0].place
 
 
 def neighbours(*, own: bool) -> Array:

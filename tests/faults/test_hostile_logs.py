@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("pyarrow")
+pytest.importorskip("pyarrow", reason="pyarrow is not installed: pip install pyarrow")
 
 from memtile.errors import DesignError, InputFileError
 from memtile.explore.sweep import cluster, data_frames

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 import left_out
+from memtile.cpp import compilers
+from memtile.errors import InputFileError
 
 INI = f"""
 [pytest]
@@ -14,7 +17,7 @@ pythonpath = {Path(left_out.__file__).parent}
 """
 LACKING = """
 import pytest
-from left_out import PROGRAMS, Program, need_package, need_program
+from left_out import NO_COMPILER, PROGRAMS, Program, need_package, need_program, needs
 
 PROGRAMS["no-such-program"] = Program("no-such-package", "what it compiles")
 PROGRAMS["sh"] = Program("dash", "what a shell runs")
@@ -28,6 +31,13 @@ def test_compiles(compiler, n): pass
 
 def test_reads(): need_package("no_such_module")
 
+@needs("no-such-program")
+def test_marked(): pass
+
+def test_asks_memtile_for_a_compiler():
+    PROGRAMS["c++"] = Program("g++", "C++", "no-such-folder")
+    raise OSError(NO_COMPILER)
+
 def test_finds(): assert need_program("sh") and need_package("json")
 
 @pytest.mark.skip(reason="of this system: nothing is missing")
@@ -38,7 +48,7 @@ from left_out import need_package
 need_package("no_such_module")
 def test_never(): pass
 """
-PROGRAM = "*2 tests or files of tests need no-such-program: apt-get install no-such-package*"
+PROGRAM = "*3 tests or files of tests need no-such-program: apt-get install no-such-package*"
 PACKAGE = "*2 tests or files of tests need no_such_module: pip install no_such_module*"
 
 
@@ -57,16 +67,22 @@ def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch):
     return run
 
 
+def test_memtile_says_that_there_is_no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compilers, "candidates", tuple)
+    with pytest.raises(InputFileError, match=re.escape(left_out.NO_COMPILER)):
+        compilers.compiler()
+
+
 def test_by_hand_they_are_left_out_and_named(run) -> None:
     result = run(None)
-    result.assert_outcomes(passed=1, skipped=5)
+    result.assert_outcomes(passed=1, skipped=7)
     result.stdout.fnmatch_lines_random([PROGRAM, PACKAGE])
 
 
 @pytest.mark.parametrize(
     ("file", "failed"),
     [
-        ("test_lacking.py", {"passed": 1, "skipped": 1, "failed": 1, "errors": 2}),
+        ("test_lacking.py", {"passed": 1, "skipped": 1, "failed": 2, "errors": 3}),
         ("test_all_lacking.py", {"errors": 1}),
     ],
 )
@@ -91,5 +107,5 @@ def test_a_run_begins_with_what_is_missing(run, pytester: pytest.Pytester, monke
 def test_a_run_with_all_programs_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(left_out, "path_of", lambda name: name)
     (line,) = left_out.pytest_report_header()
-    assert line.startswith("programs from outside: chromium, cc, c++, make, python3.")
+    assert line.startswith("programs from outside: chromium, cc, c++, make, addr2line, gdb, python3.")
     assert line.endswith("; none is missing")

@@ -350,6 +350,7 @@ EXCEPTIONS = {
     "cli/agents/server.py: open 'wb'": "a pipe to the part that answers",
     "cli/agents/tool_worker.py: fdopen 'w'": "a pipe to the process that asks",
     "explore/survey/survey.py: fdopen 'w'": "a pipe to the process that asks",
+    "cli/suite_attempt.py: fdopen 'w'": "a pipe to the process that asks",
     "explore/sweep/processes.py: fdopen 'w'": "a pipe to the process that asks",
 }
 
@@ -501,7 +502,15 @@ READ = {
 """Parameters of files, folders or texts that a command reads."""
 READ_BY = {
     *("survey folder", "measure read folder", "sweep show log", "sweep replay log", "schema name"),
-    *("explain in_folder", "run in_folder", "run expect", "diff in_folder", "sweep run in_folder"),
+    *(
+        "explain in_folder",
+        "run in_folder",
+        "run expect",
+        "diff in_folder",
+        "test config",
+        "sweep run in_folder",
+    ),
+    *("test inputs", "test expect", "test in_folder", "test cost"),
 }
 OWN_PLACE = {"tools folder"}
 """Folders whose files name the folder itself, so that two runs never write the same ones."""

@@ -49,6 +49,7 @@ LIMITED = ("diff", "faults", "survey", "plan gemm", "plan conv", "plan attention
 COMMANDS = {
     "run": set(run_options.OF_A_RUN),
     "serve": {"check"},
+    "test": {LIMIT, "check"},
     "explain": {LIMIT, "dispatch"},
     "sweep run": {LIMIT, "check", "data"},
     **{name: {LIMIT} for name in LIMITED},

@@ -64,7 +64,12 @@ ADDED = {
         f"NEW = PhaseFacts({PHASES}, is_work=True)",
         (f"NEW = {PHASES}", f"NEW = PhaseFacts({PHASES})"),
     ),
-    "Acts": (registers, "    TRACE_STATUS = ", "NEW = Shows.HAPPENED", ("NEW = 1",)),
+    "Acts": (
+        registers,
+        "    TRACE_STATUS = ",
+        'NEW = Shows.HAPPENED, "shows it"',
+        ("NEW = 1", "NEW = Shows.HAPPENED"),
+    ),
     "Timing": (
         timing,
         "    ingress_words: int = ",

@@ -21,6 +21,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from support.pages.browser import Page, opened
+from support.pages.search_rank import RIGHT, first_page
 
 ROOT = Path(__file__).parents[2]
 WEB = ROOT / "web"
@@ -182,6 +183,58 @@ def test_the_search_finds_a_word(address: str, page: Page) -> None:
     page.wait("document.querySelectorAll('#search-results li').length")
     found = page.evaluate("[...document.querySelectorAll('#search-results li a')].map(each => each.href)")
     assert any("protection.html" in each for each in found)
+
+
+def test_the_search_lists_the_right_page_first(address: str, page: Page) -> None:
+    found = {query: first_page(page, address, query) for query in RIGHT}
+    assert sum(name in RIGHT[query] for query, name in found.items()) >= 9, found
+
+
+def entries(page: Page) -> list[str]:
+    """Names of what the lookup of registers has found, with what stands beside them."""
+    script = "[...document.querySelectorAll('#register-found summary')].map(each => each.innerText)"
+    return [" ".join(each.split()) for each in page.evaluate(script)]
+
+
+@pytest.mark.parametrize(
+    ("query", "first", "says"),
+    [
+        ("q=DMA_S2MM_0_Ctrl", "DMA_S2MM_0_Ctrl memory tile, 0xA0600", "Decompression_Enable"),
+        ("q=0xA0604&tile=memory", "DMA_S2MM_0_Start_Queue memory tile, 0xA0604", "23:16 Repeat_Count wo"),
+        ("q=0x21A0604", "DMA_S2MM_0_Start_Queue memory tile, 0xA0604", "Tile (1,1), offset 0xA0604."),
+        ("q=0xE21F030&device=npu2", "Lock3_value AIE2P compute tile, 0x1F030", "Tile (7,2)"),
+        ("q=event+77&tile=compute", "PORT_TLAST_0 77, event of module core, compute tile", "2 found"),
+        ("q=lock0", "Lock0_value memory tile, 0xC0000", "the value of lock 0"),
+        ("q=Trace_Status&device=xc2ve3858", "Trace_Status AIE-ML v2 memory tile, 0x940D8", "Source"),
+    ],
+)
+def test_a_register_is_found_by_name_and_by_address(
+    query: str, first: str, says: str, address: str, page: Page
+) -> None:
+    page.go(f"{address}/lookup.html?{query}", "document.body?.dataset.registers")
+    assert entries(page)[0] == first
+    assert says in " ".join(page.evaluate("document.querySelector('article').innerText").split())
+    assert page.said == []
+
+
+def test_the_lookup_answers_while_one_types_and_from_disk(site: Path, tmp_path: Path) -> None:
+    with opened(site / "lookup.html", tmp_path, ready="document.body?.dataset.registers") as found:
+        found.evaluate("document.querySelector('#register-query').focus()")
+        found.press(*"0xC0010")
+        assert entries(found)[0] == "Lock1_value memory tile, 0xC0010"
+        assert {urlsplit(each).scheme for each in found.fetched} <= {"file", "data"}
+
+
+def test_the_front_page_has_output_and_no_link_is_shown_as_a_file_name(
+    site: Path, page: Page, address: str
+) -> None:
+    page.go(f"{address}/index.html")
+    text = page.evaluate("document.querySelector('article').innerText")
+    assert "MM2S 0" in text
+    assert "IRON" in text
+    shown = re.compile(r'<a class="reference internal"[^>]*>(?:<[^>]*>)*[a-z_]+\.md<')
+    assert [path.name for path in site.glob("*.html") if shown.search(path.read_text("utf-8"))] == []
+    assert "Copyright" not in (site / "tutorial.html").read_text("utf-8")
 
 
 def test_a_page_in_no_part_and_a_link_that_leads_nowhere_end_the_build(tmp_path: Path) -> None:

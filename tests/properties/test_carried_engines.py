@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from enum import IntEnum
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,10 +12,17 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from memtile.jit import bitcode, bundled_engine, decorators, entries, native, parts
-from memtile.jit.decorators import ENABLED
+from memtile.arch.tiles import MEMORY
+from memtile.jit import bitcode, bundled_engine, compiled_text, decorators, entries, native, parts
+from memtile.jit.decorators import ENABLED, CompiledPart
 from memtile.jit.entries import CompiledEntry
 from memtile.jit.structs import Struct, dereference, place_of
+from memtile.model.build.model import build
+from memtile.model.checking.notes import NOTE_FIELDS
+from memtile.model.state.tile_columns import Placed
+from memtile.sim.loop.compiled_model import operate
+from memtile.sim.races.note_reading import Notes, read_through
+from memtile.sim.races.race_book import empty_book
 
 compiles = pytest.mark.skipif(not ENABLED, reason="MEMTILE_JIT=0: nothing is compiled")
 
@@ -71,6 +79,25 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def use_cache(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     folder.mkdir()
     monkeypatch.setattr(entries, "cache_directory", lambda _sources: folder)
+
+
+class Step(IntEnum):
+    UP = 1
+    DOWN = 2
+
+
+LIMIT = 3
+
+
+def scaled(value: int) -> int:
+    return value * LIMIT + Step.UP
+
+
+scaled_part = CompiledPart(scaled, inline=False)
+
+
+def scaling(value: int) -> int:
+    return int(scaled_part(value))
 
 
 def carry(code: native.MachineCode, **changed: Any) -> native.MachineCode:
@@ -171,7 +198,7 @@ def test_who_wants_an_own_engine_gets_one(monkeypatch: pytest.MonkeyPatch) -> No
 def carry_bitcode(code: native.MachineCode | None, **changed: Any) -> native.MachineCode:
     """Have the package carry bitcode, with changes in what it says of it."""
     assert code is not None
-    head, _, content = bundled_engine.bitcode_content(code, ()).partition(b"\n")
+    head, _, content = bundled_engine.bitcode_content(code, doubled).partition(b"\n")
     bundled_engine.FOLDER.mkdir(exist_ok=True)
     bundled_engine.bitcode_path("doubled").write_bytes(
         json.dumps({**json.loads(head), **changed}).encode() + b"\n" + content
@@ -184,7 +211,7 @@ def carry_bitcode(code: native.MachineCode | None, **changed: Any) -> native.Mac
 def test_machine_code_is_made_of_bitcode_without_numba_and_kept(
     compiled: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    carry_bitcode(entry().bitcode())
+    carry_bitcode(entry().bitcode(bitcode.this_processor()))
     compiled.clear()
     with decorators.compiling(decorators.to_stderr, (), wanted := entry()):
         assert answer(wanted) == 6
@@ -200,7 +227,7 @@ def test_bitcode_is_taken_where_machine_code_does_not_fit(compiled: list[str]) -
     carry(any_code(), needs=["hyperdrive"])
     code = carry_bitcode(any_code())
     assert entry().in_package() == bundled_engine.BundledEngine(None, code, "")
-    assert entry().bitcode() == code
+    assert entry().bitcode(bitcode.this_processor()) == code
     assert compiled == []
 
 
@@ -216,6 +243,63 @@ def test_bitcode_is_taken_where_machine_code_does_not_fit(compiled: list[str]) -
 def test_bitcode_that_does_not_fit_is_refused(changed: dict[str, Any], says: str) -> None:
     carry_bitcode(any_code(), **changed)
     assert entry().in_package() == bundled_engine.BundledEngine(None, None, says)
+
+
+FOLDER = bundled_engine.FOLDER
+
+
+@compiles
+def test_a_checkout_carries_the_bitcode_of_its_sources(monkeypatch: pytest.MonkeyPatch) -> None:
+    """``make engine`` makes it anew."""
+    monkeypatch.setattr(bundled_engine, "FOLDER", FOLDER)
+    place_of(build([Placed(MEMORY.name)]))
+    for struct in (empty_book(1, 1, 1), Notes(np.zeros((1, NOTE_FIELDS), np.int64))):
+        place_of(struct)
+    for each in (operate, read_through):
+        path = bundled_engine.bitcode_path(each.__name__)
+        head = json.loads(path.read_bytes().partition(b"\n")[0])
+        assert head["sources"] == compiled_text.text_hash(each.function), f"{path} is stale: make engine"
+        assert head["about"] == each._about
+
+
+class Otherwise(IntEnum):
+    UP = 2
+    DOWN = 1
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("LIMIT", 4), ("LIMIT", 3.0), ("Step", Otherwise), ("scaled_part", CompiledPart(doubled, inline=False))],
+)
+def test_what_a_part_names_is_in_the_hash_of_its_entry(
+    name: str, value: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = text_hash_anew(scaling)
+    assert before == text_hash_anew(scaling) != ""
+    monkeypatch.setitem(scaled.__globals__, name, value)
+    assert text_hash_anew(scaling) not in (before, "")
+
+
+def test_the_lines_of_a_part_are_in_the_hash_of_its_entry(monkeypatch: pytest.MonkeyPatch) -> None:
+    before, lines = text_hash_anew(scaling), compiled_text._lines(__file__)
+    for old, counts in (("return value * LIMIT", True), ('"""Is an engine', False)):
+        (at,) = (n for n, line in enumerate(lines) if line.strip().startswith(old))
+        changed = [*lines[:at], lines[at].replace("e", "E"), *lines[at + 1 :]]
+        monkeypatch.setattr(compiled_text, "_lines", lambda _path, changed=changed: changed)
+        assert (compiled_text.text_hash(scaling) != before) == counts
+
+
+def test_a_value_of_an_unknown_kind_fits_no_bitcode(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(scaled.__globals__, "LIMIT", np.arange(3))
+    assert text_hash_anew(scaling) == ""
+    carry_bitcode(any_code(), sources="")
+    monkeypatch.setattr(bundled_engine, "text_hash", lambda _function: "")
+    assert entry().in_package().refused == "is of other sources"
+
+
+def text_hash_anew(function: Any) -> str:
+    compiled_text._values.cache_clear()
+    return compiled_text.text_hash(function)
 
 
 def test_processors_without_64_bits_get_no_bitcode(monkeypatch: pytest.MonkeyPatch) -> None:

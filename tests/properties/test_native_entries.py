@@ -96,7 +96,7 @@ def test_code_that_needs_numba_to_run_is_not_handed_over(monkeypatch: pytest.Mon
         assert made is not None
         if not fits:
             monkeypatch.setattr(bitcode, "_FOREIGN", ("",))  # any name that is not its own
-        assert (bitcode.object_file(made[1], bitcode.this_processor()) is not None) == fits
+        assert (bitcode.optimised(made[1], bitcode.this_processor()) is not None) == fits
 
 
 def quotient(number: int) -> int:

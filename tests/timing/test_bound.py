@@ -59,8 +59,8 @@ def test_what_is_busy_half_of_the_time_limits_and_less_does_not() -> None:
     )
     assert half is not None
     assert less is not None
-    assert half.text == "limited by a: 50% of the cycles moving (bound 10); the rest: 10 x"
-    assert less.text == "no resource is saturated; the busiest is a: 48% of the cycles moving (bound 10)"
+    assert half.text == "Limited by a, which moves data in 50 % of cycles (10); otherwise 10 x."
+    assert less.text == "No resource is saturated; the busiest is a, which moves data in 48 % of cycles (10)."
 
 
 def test_a_core_that_works_is_what_limits() -> None:
@@ -111,7 +111,7 @@ def test_the_estimate_of_a_run_that_hangs_on_task_starts_is_what_reruns_give() -
     assert result.estimate == (found.low, found.high)
     assert result.estimate is not None
     low, high = result.estimate
-    assert f"{low} to {high} cycles over the ranges of assumed constants" in str(result)
+    assert f"Estimate: {low:,} to {high:,} cycles, because " in str(result)
     assert result.as_json()["estimate"] == {"low": low, "high": high}
     assert "elsewhere" not in str(replace(result, band=found))
 

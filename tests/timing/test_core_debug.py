@@ -84,9 +84,7 @@ def test_a_run_with_a_halted_core_ends_and_says_so() -> None:
     assert engine.run(10_000) is Stop.QUIET
     [core] = core_views(engine, BdChains(engine))
     assert not core.done
-    assert core.waits_for() == (
-        "core (0, 0), kernel 'working': halted by its debug unit (Debug_Status, Error_Halt_Control)"
-    )
+    assert core.waits_for() == ("core (0, 0), kernel 'working': halted (Debug_Status, Error_Halt_Control)")
 
 
 def test_jumps_over_idle_cycles_count_them_as_halted() -> None:

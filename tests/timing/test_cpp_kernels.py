@@ -10,12 +10,13 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from left_out import needs
 from memtile.arch.core_costs import CoreCosts
 from memtile.importers.design import load
 from memtile.model.state.causes import CoreCause
 from support.designs.cpp_designs import CALL, FOUND, TWO, WORDS, Kernel, through_core
 
-pytestmark = pytest.mark.skipif(not FOUND, reason="no compiler of C++20 is here")
+pytestmark = needs("c++", FOUND)
 HEAD = '#include <memtile/core.h>\nextern "C" void f(int32_t *a, int32_t *b, int32_t n) {\n'
 SCALAR = f"{HEAD} for (int i = 0; i < n; i++) b[i] = a[i];\n}}\n"
 COUNTED = f"""{HEAD}

@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
+from left_out import needs
 from memtile.adf.kernel_calls import KernelCode, KernelOptions, LockUse
 from memtile.model.state.tile_columns import Placed
 from memtile.sim.loop.engine import Engine
 from support.adf.kernel_graphs import Declared, Memory, described, kernel_of, port
 from support.designs.cpp_designs import FOUND
 
-pytestmark = pytest.mark.skipif(not FOUND, reason="no compiler of C++20 is here")
+pytestmark = needs("c++", FOUND)
 SOURCE = """#include <adf.h>
 using namespace adf;
 using namespace aie;

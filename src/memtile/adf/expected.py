@@ -32,7 +32,7 @@ def compared(done: ProgramResult, expected: Mapping[str, Array | Path]) -> Progr
 
     Args:
         done: the result.
-        expected: by the name of an output PLIO, its last part, its label or its file:
+        expected: by the name of an output PLIO, with or without that of the graph, its label or its file:
             elements in any shape of their order, or a file of a PLIO.
 
     Returns:

@@ -283,15 +283,16 @@ def device(name: str) -> Device:
         "device",
         repr(name),
         f"one of {', '.join(DEVICES)} or a partition such as npu2_4col",
-        next_step=_hint(key),
+        next_step=device_hint(key),
         reason="device",
         where="device table",
         source="mlir-aie device model",
     )
 
 
-def _hint(name: str) -> str:
-    """What a name that is no device's may mean."""
+def device_hint(name: str) -> str:
+    """What a name that is no device's may mean; empty = it looks like none."""
+    name = name.lower()
     known = _CALLED.get(name) or _CALLED.get("".join(c for c in name if c.isalnum()))
     if known:
         what, instead = known

@@ -25,7 +25,7 @@ from memtile.errors import Problem, RegisterError, raise_if
 class DebugControl(IntEnum):
     """Which register controls the halts of a core."""
 
-    HALT_BIT = 0
+    HALT_BIT = 0  # and single steps
     STALLS = 1
     ERROR = 2
     CORE = 3  # Core_Control: its reset
@@ -47,75 +47,125 @@ class Acts(IntEnum):
 
     Attributes:
         shows: what software learns from the register.
+        does: what an access does, as a sentence says it; with ``{channel}``, ``{debug}`` and ``{argument}``.
     """
 
     _value_: int
     shows: Shows
+    does: str
 
-    def __new__(cls, shows: Shows) -> Acts:
+    def __new__(cls, shows: Shows, does: str = "") -> Acts:
         """Return the next behaviour.
 
         Raises:
-            TypeError: it does not say what the register shows.
+            TypeError: it does not say what the register shows, or what an access does.
         """
-        if not isinstance(shows, Shows):
-            raise TypeError(f"declare a behaviour with what its register shows, not as {shows}")
+        if not (isinstance(shows, Shows) and does):
+            raise TypeError(f"declare a behaviour with what its register shows and does, not as {shows}")
         acts = int.__new__(cls, len(cls.__members__))
-        acts._value_, acts.shows = len(cls.__members__), shows
+        acts._value_, acts.shows, acts.does = len(cls.__members__), shows, does
         return acts
 
     # what software writes or a hardware block puts there, which looks at it when it needs it
-    HOLDS = Shows.NOTHING
-    KEEPS = Shows.NOTHING  # what software writes: nothing in the model looks at it
+    HOLDS = Shows.NOTHING, "the hardware block reads it, or shows its state there"
+    KEEPS = (
+        Shows.NOTHING,
+        "stored only: it reads back what was written, and nothing in the model reads it",
+    )
 
     # DMA and locks (AM025 DMA_*, Lock*)
-    START_QUEUE = Shows.NOTHING  # channel of the tile, those of S2MM first
-    CHANNEL_CONTROL = Shows.NOTHING  # channel
-    CHANNEL_STATUS = Shows.HAPPENED | Shows.READABLE | Shows.STALLS | Shows.PROGRESS  # channel
-    WRITE_COUNT = Shows.HAPPENED | Shows.READABLE | Shows.STALLS | Shows.PROGRESS  # S2MM channel
-    COUNT_POP = Shows.NOTHING  # S2MM channel: a read pops the finish-on-TLAST count FIFO
-    LOCK_VALUE = Shows.READABLE | Shows.STALLS | Shows.PROGRESS  # lock
-    LOCK_REQUEST = Shows.NOTHING  # -: the address of a read says which lock
-    LOCK_OVERFLOW = Shows.READABLE | Shows.STALLS  # lock of bit 0
-    LOCK_UNDERFLOW = Shows.READABLE | Shows.STALLS  # lock of bit 0
+    START_QUEUE = (
+        Shows.NOTHING,
+        "a write adds a task to the queue of DMA {channel}",
+    )  # channel of the tile, those of S2MM first
+    CHANNEL_CONTROL = Shows.NOTHING, "controls DMA {channel}"  # channel
+    CHANNEL_STATUS = (
+        Shows.HAPPENED | Shows.READABLE | Shows.STALLS | Shows.PROGRESS,
+        "shows the state of DMA {channel}, its errors and stalls",
+    )  # channel
+    WRITE_COUNT = (
+        Shows.HAPPENED | Shows.READABLE | Shows.STALLS | Shows.PROGRESS,
+        "counts the words that DMA {channel} has written in its current task",
+    )  # S2MM channel
+    COUNT_POP = (
+        Shows.NOTHING,
+        "a read removes an entry of the finish-on-TLAST count FIFO of DMA {channel}",
+    )  # S2MM channel
+    LOCK_VALUE = (
+        Shows.READABLE | Shows.STALLS | Shows.PROGRESS,
+        "the value of lock {argument}; a write sets it",
+    )  # lock
+    LOCK_REQUEST = (
+        Shows.NOTHING,
+        "a read tries to acquire or release the lock that the address names",
+    )  # -: the address of a read says which lock
+    LOCK_OVERFLOW = (
+        Shows.READABLE | Shows.STALLS,
+        "a bit is set when a release would exceed the largest value of its lock",
+    )  # lock of bit 0
+    LOCK_UNDERFLOW = (
+        Shows.READABLE | Shows.STALLS,
+        "a bit is set when an acquire would go below the least value of its lock",
+    )  # lock of bit 0
 
     # Memories (AM025 Memory_Control, WatchPoint*; the others DEV-REG-5 and DEV-REG-9)
-    MEMORY_CONTROL = Shows.NOTHING
-    CHECK_BITS = Shows.NOTHING
-    SCRUBBING = Shows.NOTHING
-    WATCHPOINT = Shows.NOTHING
-    PROGRAM_CONTROL = Shows.NOTHING
+    MEMORY_CONTROL = Shows.NOTHING, "chooses how addresses map to banks; fills the memory with zeros"
+    CHECK_BITS = Shows.NOTHING, "puts wrong check bits into the next write, to test error correction"
+    SCRUBBING = Shows.NOTHING, "chooses the event that starts a step of the memory scrubber"
+    WATCHPOINT = Shows.NOTHING, "asserts a watchpoint event when an access matches"
+    PROGRAM_CONTROL = Shows.NOTHING, "controls the check bits of program memory"
 
     # The core, its debug unit and its cascade (AM025 Core_Status, Debug_*, Error_Halt_Control,
     # Accumulator_Control; DEV-DEBUG-1, DEV-CASC-2)
-    CORE_STATUS = Shows.HAPPENED | Shows.READABLE | Shows.STALLS | Shows.PROGRESS
-    DEBUG_CONTROL = Shows.NOTHING  # DebugControl
-    DEBUG_STATUS = Shows.HAPPENED | Shows.READABLE
-    CASCADE = Shows.STALLS | Shows.ROUTES
+    CORE_STATUS = (
+        Shows.HAPPENED | Shows.READABLE | Shows.STALLS | Shows.PROGRESS,
+        "shows whether the core runs and what it waits for",
+    )
+    DEBUG_CONTROL = Shows.NOTHING, "controls the core: {debug}"  # DebugControl
+    DEBUG_STATUS = Shows.HAPPENED | Shows.READABLE, "shows why the core is halted"
+    CASCADE = Shows.STALLS | Shows.ROUTES, "chooses the directions of the cascade stream"
 
     # Stream switch and the interface tile's multiplexers (AM025 Stream_Switch_*, Mux_Config, Demux_Config)
-    SWITCH_PORT = Shows.STALLS | Shows.PROGRESS | Shows.ROUTES
-    MERGE = Shows.NOTHING  # arbiter
-    PARITY_INJECTION = Shows.NOTHING
-    MULTIPLEXER = Shows.STALLS | Shows.ROUTES
+    SWITCH_PORT = Shows.STALLS | Shows.PROGRESS | Shows.ROUTES, "routes words through the stream switch"
+    MERGE = Shows.NOTHING, "sets up the deterministic merge of arbiter {argument}"  # arbiter
+    PARITY_INJECTION = Shows.NOTHING, "injects a parity error into a stream"
+    MULTIPLEXER = (
+        Shows.STALLS | Shows.ROUTES,
+        "connects streams of the interface tile to its DMA, programmable logic or the NoC",
+    )
 
     # The tile and its column (AM025 Tile_Control, Column_Clock_Control, AIE_Tile_Column_Reset)
-    TILE_CONTROL = Shows.STALLS | Shows.ROUTES
-    COLUMN_CLOCK = Shows.STALLS
+    TILE_CONTROL = Shows.STALLS | Shows.ROUTES, "isolates the tile from its neighbours"
+    COLUMN_CLOCK = Shows.STALLS, "starts and stops the clock of the column"
 
     # Another register of the tile (DEV-REG-10)
-    SETS = Shows.NOTHING  # byte offset of the register in which a written 1 sets the bit
-    CLEARS = Shows.NOTHING  # byte offset of the register in which a written 1 clears the bit
+    SETS = (
+        Shows.NOTHING,
+        "a written 1 sets the bit in the register at 0x{argument:X}",
+    )  # byte offset of that register
+    CLEARS = (
+        Shows.NOTHING,
+        "a written 1 clears the bit in the register at 0x{argument:X}",
+    )  # byte offset of that register
 
     # Event unit of the module (AM025 Event_*, Combo_event_*, Performance_*, Timer_*, Trace_*)
-    EVENT_SETUP = Shows.NOTHING  # what the unit does each cycle depends on it
+    EVENT_SETUP = (
+        Shows.NOTHING,
+        "sets up the event unit: counters, trace, broadcast or combined events",
+    )  # what the unit does each cycle depends on it
     # what some events are about: a channel, lock or port, or the members of a group
-    EVENT_SELECTION = Shows.NOTHING
-    EVENT_STATUS = Shows.HAPPENED | Shows.READABLE
-    EVENT_GENERATE = Shows.HAPPENED
-    TIMER_CONTROL = Shows.NOTHING
-    TIMER = Shows.HAPPENED | Shows.READABLE  # half of the value: 0 low, 1 high
-    TRACE_STATUS = Shows.HAPPENED | Shows.READABLE
+    EVENT_SELECTION = (
+        Shows.NOTHING,
+        "chooses what events are about: channels, locks, ports or members of a group",
+    )
+    EVENT_STATUS = (
+        Shows.HAPPENED | Shows.READABLE,
+        "a bit is set when its event occurs; a written 1 clears it",
+    )
+    EVENT_GENERATE = Shows.HAPPENED, "a write asserts the event of that number"
+    TIMER_CONTROL = Shows.NOTHING, "resets the timer, or chooses the event that does"
+    TIMER = Shows.HAPPENED | Shows.READABLE, "a half of the timer's value"  # half of the value: 0 low, 1 high
+    TRACE_STATUS = Shows.HAPPENED | Shows.READABLE, "shows whether the trace unit runs"
 
 
 ModuleName = Literal[

@@ -52,7 +52,7 @@ def wrong_keys(
     allowed = ", ".join(sorted(known - remarks))
     for key in given:
         if key not in known:
-            near = get_close_matches(key, sorted(known), n=1)
+            near = get_close_matches(key, sorted(known - remarks), n=1)
             hint = f"Did you mean {near[0]}?" if near else ""
             yield WrongKey("unknown_key", key, "an unknown key", allowed, hint)
     for key in required:

@@ -10,6 +10,7 @@ from memtile.check.streams import words_of
 from memtile.check.task_list import HostStep, TokenWait
 from memtile.design.channels import Channel
 from memtile.explain.bd_findings import line_of
+from memtile.explain.deadlock.tokens import silent_tasks
 from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.names import called
 from memtile.explain.stream_waits import traced_channels
@@ -69,10 +70,13 @@ def token_findings(subject: Subject) -> Iterator[Finding]:
         who = called(subject.engine, wait.ch)
         does = f"waits for token {wait.wanted} of {who}"
         tasks = [task for task in subject.log.of(wait.ch) if not task.token]
-        silent = f"; {len(tasks)} of its tasks ask for none" if tasks else ""
+        fix = "Start a task with a token before the wait, or wait for another channel."
+        silent, sides = "", [Side("the host", does, wait.place)]
+        if tasks:
+            says, fix = silent_tasks([task.place for task in tasks])
+            silent, sides = f"; {says}", [Side(who, says, tasks[-1].place), *sides]
         message = f"The host {does}, of which {wait.sent} are started before that{silent}."
-        fix = "Have the task ask for a token, start it before the wait, or wait for another channel."
-        yield Finding("MT0112", Severity.ERROR, message, (Side("the host", does, wait.place),), fix=fix)
+        yield Finding("MT0112", Severity.ERROR, message, sides, fix=fix)
 
 
 _LENGTH = "Make both as long as each other."

@@ -16,7 +16,7 @@ from memtile.access.walk import Walk, addresses
 from memtile.arch.tiles import S2MM
 from memtile.bd.windows import place_of_address
 from memtile.check.checked_program import Subject
-from memtile.check.task_list import GivenTask, StaticBd, bd_text, each_bd, kind_of
+from memtile.check.task_list import GivenTask, LockStep, StaticBd, bd_text, each_bd, kind_of
 from memtile.explain.findings import Finding, Severity, Side, WordRange
 from memtile.explain.lock_waits import lock_text
 from memtile.explain.switch_ways import configured_ways, reached
@@ -46,11 +46,15 @@ def sharing_findings(subject: Subject) -> Iterator[Finding]:
         for use in _uses(subject, task, bd):
             by_tile.setdefault(use.tile, []).append(use)
     for tile, uses in by_tile.items():
-        if tile in reached_by_cores(subject):
-            continue  # what orders them may be a kernel
+        ordered = tile in reached_by_cores(subject)  # what orders them may be a kernel
         for one, two in _overlaps(uses):
             key = (tile, *sorted((one.task.ch, two.task.ch)))
-            if key not in told and _clash(one, two, groups):
+            if key in told or not _meet(one, two):
+                continue
+            if lock := _same_room(one, two):
+                told.add(key)
+                yield _either(subject, one, two, lock)
+            elif not ordered and _clash(one, two, groups):
                 told.add(key)
                 yield _finding(subject, one, two)
 
@@ -65,12 +69,39 @@ def _overlaps(uses: Sequence[BdUse]) -> Iterator[tuple[BdUse, BdUse]]:
             yield one, two
 
 
+def _meet(one: BdUse, two: BdUse) -> bool:
+    """Whether they are of channels that may be at work at the same time, and one of them writes."""
+    is_written = one.writes or two.writes
+    return one.task.ch != two.task.ch and is_written and one.task.epoch == two.task.epoch
+
+
 def _clash(one: BdUse, two: BdUse, groups: dict[int, int]) -> bool:
-    if one.task.ch == two.task.ch or not (one.writes or two.writes):
-        return False
-    if one.task.epoch != two.task.epoch or groups[one.task.ch] == groups[two.task.ch]:
-        return False
+    return groups[one.task.ch] != groups[two.task.ch] and _have_words_in_common(one, two)
+
+
+def _have_words_in_common(one: BdUse, two: BdUse) -> bool:
     return bool(len(np.intersect1d(_words(one), _words(two))))
+
+
+def _same_room(one: BdUse, two: BdUse) -> LockStep | None:
+    """The lock that two writers of the same words both acquire before; None if they have none in common."""
+    takes, other = one.bd.acquire, two.bd.acquire
+    if not (one.writes and two.writes and takes is not None and other is not None):
+        return None
+    return takes if takes == other and _have_words_in_common(one, two) else None
+
+
+def _either(subject: Subject, one: BdUse, two: BdUse, lock: LockStep) -> Finding:
+    """The finding about two writers that one lock lets write, whichever comes first."""
+    names = [bd_text(subject.engine, use.task, use.bd) for use in (one, two)]
+    name = lock_text(subject.engine, lock.lock)
+    first, end = max(one.first, two.first), min(one.end, two.end)
+    does = f"writes words {first} to {end - 1} as soon as it has {name}"
+    message = f"{names[0]} and {names[1]} both write words {first} to {end - 1} of the memory of tile "
+    message += f"{_place(subject, one.tile)} under {name}: which of them comes first, timing decides."
+    fix = "Let each write words of its own, or give each a lock of its own that says when it is its turn."
+    sides = tuple(Side(who, does, use.task.place) for who, use in zip(names, (one, two), strict=True))
+    return Finding("MT0138", Severity.WARNING, message, sides, fix=fix)
 
 
 def _words(use: BdUse) -> np.ndarray[tuple[int], np.dtype[np.int64]]:

@@ -33,6 +33,7 @@ Examples:
   memtile diff design.mlir design.mlir --second-set input_offset=8
   memtile diff old/graph.cpp new/graph.cpp -I src --set TILE=16
   memtile diff before.json after.json
+  memtile diff --tolerance 2% before.json after.json
   memtile diff old/insts.bin new/insts.bin --device npu1
   memtile diff design.mlir build/ --device npu1
   memtile diff core.bin later.bin --device npu2
@@ -53,6 +54,12 @@ def diff(
     kernels: options.Kernels = None,
     timing: options.TimingConstants = None,
     of_run: RunOptions = USUAL,
+    tolerance: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PERCENT", help="Exit code 0 if cycles differ by no more, and words are the same."
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Data instead of text.")] = False,
     graph: GraphOptions = NO_GRAPH,
 ) -> None:
@@ -63,10 +70,13 @@ def diff(
     in words. Of two different kinds what both have is compared. Macros of graphs are given by -D, or by --set
     and --second-set; input files are below --in-folder, the working folder, or the folder of the graph.
 
-    Ends with exit code 0 if nothing differs, with 1 if something does.
+    Ends with exit code 0 if nothing differs, with 1 if something does; with --tolerance registers and causes
+    do not count, and cycles only beyond it.
     """
     from memtile.explain.compare.comparison import compared
+    from memtile.explore.suite.settings import part_of
 
+    part = None if tolerance is None else part_of(tolerance, "--tolerance")
     names = [name for name in (first, second) if not Path(name).exists()]
     if names:
         raise UsageError(f"{names[0]}: there is no such file or folder.")
@@ -88,7 +98,7 @@ def diff(
     with options.with_timing(timing):
         found = compared(side(first, mine), side(second, [*mine, *(second_settings or ())]))
     typer.echo(json_text(found.as_json(), indent=2) if as_json else "\n".join(found.lines()))
-    if not found.same:
+    if not (found.same if part is None else found.is_within(part)):
         raise typer.Exit(ExitCode.BAD_RESULT)
 
 

@@ -72,6 +72,7 @@ def explain(
     record: options.Record = None,
     graph: GraphOptions = NO_GRAPH,
     as_json: Annotated[bool, typer.Option("--json", help="Data instead of text.")] = False,
+    everything: options.All = False,
 ) -> None:
     """Say why an array does not go on, from a dump of its memories and registers, or what limits a design.
 
@@ -83,27 +84,29 @@ def explain(
     --check races. It gives its --record, and with its --history its --report and --perfetto so far.
 
     A design in Python, IRON or MLIR, or a graph in C++ is run: why it is stuck, or what limits it, and what
-    the run would be without each limit; of a graph its kernels by their work, and single buffers.
-
-    Ends with exit code 1 if something is wrong.
+    lifting each limit would gain; of a graph its kernels by their work. Exit code 1: something is wrong.
     """
     beside = {"--design": design, "--server": server, "--set": settings, "--in": given}
+    files = ReportFiles(report, perfetto)
     with options.with_timing(timing):
         if dump is not None and is_graph([dump]):
             _refuse(dump, beside | {"--kernels": kernels, "--dispatch": of_run.dispatch})
-            _explain_graph(dump, graph, of_run, ReportFiles(report, perfetto), record, as_json=as_json)
+            _explain_graph(dump, graph, of_run, files, record, as_json=as_json)
             return
         _refuse(dump or server or "nothing", graph.given, "a graph in C++")
         if dump is not None and is_design(dump):
             _refuse(dump, {"--design": design, "--server": server})
             make = _maker(dump, graph.device, settings, kernels, given)
-            explain_design(make, of_run, ReportFiles(report, perfetto), record, as_json=as_json)
+            explain_design(make, of_run, files, record, as_json=as_json, everything=everything)
             return
         found = report_of(
             dump, design, server=server, token=token, device=graph.device or "", settings=settings or (),
             kernels=kernels, given=given or (), of_run=of_run, files=(report, perfetto, record),
         )  # fmt: skip
-    _finish(found, as_json=as_json)
+    _finish(found, as_json=as_json, most=None if everything else _SHOWN)
+
+
+_SHOWN = 4  # lines of a kind
 
 
 def _maker(
@@ -119,9 +122,9 @@ def _maker(
     )
 
 
-def _finish(found: DumpReport, *, as_json: bool) -> None:
+def _finish(found: DumpReport, *, as_json: bool, most: int | None) -> None:
     """Show what a dump says, and leave with the exit code for it."""
-    typer.echo(json_text(found.as_json(), indent=2) if as_json else "\n".join(found.lines()))
+    typer.echo(json_text(found.as_json(), indent=2) if as_json else "\n".join(found.lines(most)))
     if not found.good:
         raise typer.Exit(ExitCode.BAD_RESULT)
 

@@ -6,19 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
 from memtile.cli.conditions import with_conditions
 from memtile.cli.mlir_file import SUFFIX
 from memtile.cli.report_files import ReportFiles, Studies
-from memtile.explain.finding_places import placed
-from memtile.explain.findings import Severity
-from memtile.plain_text import json_text
 from memtile.runs.options import RunOptions
 
 if TYPE_CHECKING:
     from memtile.cli.runnable import Maker
-    from memtile.explain.results import Result
 
 
 def is_design(file: str) -> bool:
@@ -27,7 +21,13 @@ def is_design(file: str) -> bool:
 
 
 def explain_design(
-    make: Maker, of_run: RunOptions, files: ReportFiles, record: Path | None, *, as_json: bool
+    make: Maker,
+    of_run: RunOptions,
+    files: ReportFiles,
+    record: Path | None,
+    *,
+    as_json: bool,
+    everything: bool = False,
 ) -> None:
     """Run a design, say why it is stuck or what limits it, and leave with the exit code for it.
 
@@ -37,13 +37,15 @@ def explain_design(
         files: of its history.
         record: file of its record; None = none.
         as_json: write what ``memtile run --json`` writes.
+        everything: show all tables and lines.
 
     Raises:
         MemtileError: as loading and running it raises.
     """
     from memtile.cli.report_files import WaveformFile
-    from memtile.cli.result_output import leave
+    from memtile.cli.result_output import leave, show_result
     from memtile.cli.run import studied_run
+    from memtile.cli.screen import Shown, show_run
     from memtile.explain.results import Status
 
     files.check()
@@ -51,13 +53,8 @@ def explain_design(
     studies.check()
     made, done = studied_run(make, replace(of_run, history=files.wanted), 0, studies, WaveformFile())
     done = with_conditions(made, done, of_run)
-    typer.echo(json_text(done.result.as_json(), indent=2) if as_json else "\n".join(explained(done.result)))
+    if as_json:
+        show_result(done.result, as_json=True)
+    else:
+        show_run(done.result, Shown(everything))
     leave(interrupted=done.result.status is Status.INTERRUPTED, good=done.result.good)
-
-
-def explained(result: Result) -> list[str]:
-    """What a run says of itself, its errors first, without its table of channels."""
-    sheet = result.sheet()
-    lines = [*sheet.above, sheet.title, *sheet.below]
-    wrong = {f"finding: {placed(each)}" for each in result.findings if each.severity is Severity.ERROR}
-    return sorted(lines, key=lambda line: line not in wrong)

@@ -73,6 +73,9 @@ def tell_forced_end(number: int, args: Sequence[str]) -> None:
         os.write(1, f"{_as_json(reason, text)}\n".encode())
 
 
+_SHOWN = 10  # errors of one input
+
+
 def tell(error: MemtileError, *, as_json: bool) -> None:
     """Say what is wrong with an input."""
     from rich.text import Text
@@ -81,6 +84,8 @@ def tell(error: MemtileError, *, as_json: bool) -> None:
 
     lines = error.messages
     head = "error: " if len(lines) == 1 else f"{len(lines)} errors:\n  "
+    if len(lines) > _SHOWN:
+        lines = [*lines[:_SHOWN], f"and {len(lines) - _SHOWN:,} more, which --json has"]
     text = Text.assemble((head, "bold red"), "\n  ".join(lines))
     stderr_console().print(text, soft_wrap=True)
     if as_json:

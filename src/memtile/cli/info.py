@@ -1,4 +1,4 @@
-"""``memtile info``: the devices, what each tile kind can do, and which registers the twin has."""
+"""``memtile info``: the devices, what each tile kind can do, and registers by name or address."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from memtile.arch.devices import DEVICES, Device, device
-from memtile.arch.tiles import GENERATIONS, TILE_KINDS, WORD_BYTES, Generation, TileKind, kinds_of
+from memtile.arch.devices import DEVICES, PARTITIONS, Device, device, device_hint
+from memtile.arch.tiles import GENERATIONS, TILE_KINDS, WORD_BYTES, Generation, Role, TileKind, kinds_of
 from memtile.cli.design_file import show_parameters
+from memtile.cli.failure import UsageError
+from memtile.errors import DesignError
 from memtile.plain_text import json_text
 
 T = TypeVar("T")
@@ -19,6 +21,11 @@ EXAMPLES = """\b
 Examples:
   memtile info
   memtile info npu2
+  memtile info DMA_S2MM_0_Ctrl
+  memtile info 0xA0604 --tile memory
+  memtile info npu2 0x21D214
+  memtile info lock0
+  memtile info event 77 --tile compute
   memtile info --json
   memtile info matmul.py
   memtile info --registers
@@ -156,10 +163,25 @@ def _show_mlir(*, as_json: bool) -> None:
         typer.echo(f"{where} ({len(names)})\n{text}")
 
 
+def _completed(incomplete: str) -> list[str]:
+    """Names that begin so: for the shell, which then also knows files."""
+    from memtile.report.register_lookup import names_that_begin
+
+    return names_that_begin(incomplete)
+
+
 def info(
-    name: Annotated[
-        str | None,
-        typer.Argument(metavar="DEVICE|DESIGN", help="Only this device; or the parameters of a design file."),
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[DEVICE] [NAME|ADDRESS|DESIGN]",
+            help="Only this device; a register, event or stream port, by name, part of a name or address; "
+            "or the parameters of a design file.",
+            autocompletion=_completed,
+        ),
+    ] = None,
+    tile: Annotated[
+        Role | None, typer.Option("--tile", help="Look only in this kind of tile.", case_sensitive=False)
     ] = None,
     registers: Annotated[
         bool, typer.Option("--registers", help="How many registers act, store or are refused, by module.")
@@ -178,24 +200,27 @@ def info(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Data instead of tables.")] = False,
 ) -> None:
-    """Show the devices, and sizes and limits of their tile kinds; or what --set can set of a design.
+    """Show devices with the limits of their tile kinds; a register; or what --set can set of a design.
 
+    A register is shown with its fields, reset values, and what an access does in the model. An address is an
+    offset in a tile, or column << 25 | row << 20 | offset. Without a device, npu1 is meant.
     With --registers: which of the registers that AMD documents, or its driver knows, the twin has.
     """
-    if timing:
-        _show_timing(as_json=as_json)
-        return
-    if sandbox:
-        _show_sandbox(as_json=as_json)
-        return
-    if mlir:
-        _show_mlir(as_json=as_json)
-        return
+    name = words[0] if words else None
+    if tile and not (words and (len(words) > 1 or not _is_device(words[0]))):
+        raise UsageError("--tile needs the name or address of a register, event or port.")
+    for wanted, show in ((timing, _show_timing), (sandbox, _show_sandbox), (mlir, _show_mlir)):
+        if wanted:
+            show(as_json=as_json)
+            return
     if registers or refused:
         _show_registers(device(name).generation if name else "AIE-ML", as_json=as_json, refused=refused)
         return
     if name and name.endswith((".py", ".mlir")):
         show_parameters(name, as_json=as_json)
+        return
+    if words and (len(words) > 1 or not _is_device(words[0])):
+        _show_found(words, tile, as_json=as_json)
         return
     if as_json:
         typer.echo(json_text(tables(name), indent=2))
@@ -205,6 +230,30 @@ def info(
     for generation in (g for g in GENERATIONS if not name or g == device(name).generation):
         titled = {kind.title: kind for kind in kinds_of(generation).values()}
         _print_table(f"Tile kinds of {generation}", _table(titled, KIND_ROWS))
+
+
+def _is_device(word: str) -> bool:
+    return word.lower() in {*DEVICES, *PARTITIONS}
+
+
+def _show_found(words: Sequence[str], tile: Role | None, *, as_json: bool) -> None:
+    """Registers, events and ports by name, number or address.
+
+    Raises:
+        DesignError: there is none.
+    """
+    from memtile.cli.register_lines import text_of
+    from memtile.report.register_lookup import look_up
+
+    of = device(words[0]) if _is_device(words[0]) else None
+    query = " ".join(words[1:] if of else words)
+    try:
+        found = look_up(query, of, tile)
+    except DesignError:
+        if of is None and device_hint(query):
+            device(query)
+        raise
+    typer.echo(json_text(found.as_json(), indent=2) if as_json else text_of(found))
 
 
 def tables(name: str | None) -> dict[str, Any]:

@@ -34,6 +34,7 @@ from memtile.cli import (
     serve,
     survey,
     sweep,
+    test,
     tools,
     trace,
     warmup,
@@ -55,7 +56,7 @@ class _Commands(TyperGroup):
         try:
             with printable_streams():
                 # Escape characters are for the streams, which show them; Click would leave some of them out.
-                return super().main(given, *more, **{"color": True, **options})
+                return super().main(given, *more, **{"prog_name": "memtile", "color": True, **options})
         except (MemtileError, PipeClosedError) as error:  # what is printed before or after a command
             raise SystemExit(tell_end(error, given)) from None
 
@@ -80,7 +81,7 @@ app = typer.Typer(
     help="An open twin of AMD's AIE-ML memory tile.",
     epilog=exit_codes.HELP,
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -103,6 +104,7 @@ app.command("disasm", epilog=disasm.EXAMPLES)(disasm.disasm)
 app.command("schema", epilog=schema.EXAMPLES)(schema.schema)
 app.command("serve", epilog=serve.EXAMPLES)(serve.serve)
 app.command("tools", epilog=tools.EXAMPLES)(tools.tools)
+app.command("test", epilog=test.EXAMPLES)(confinable(test.run_tests))
 app.command("survey", epilog=survey.EXAMPLES)(confinable(survey.survey))
 app.command("warmup", epilog=warmup.EXAMPLES)(warmup.warmup)
 app.command("host-source", epilog=host_source.EXAMPLES)(host_source.host_source)

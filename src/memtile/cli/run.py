@@ -31,6 +31,7 @@ from memtile.cli.runnable import (
     program_files,
     python_design,
 )
+from memtile.cli.screen import SCREEN, Shown, show_run
 from memtile.output_files import check_writable
 from memtile.runs.options import USUAL, RunOptions
 
@@ -43,6 +44,7 @@ EXAMPLES = """\b
 Examples:
   memtile run design.py
   memtile run --untimed design.py
+  memtile run --all design.py
   memtile run --check design.py
   memtile run --check --schedules 8 design.py
   memtile run --json --max-cycles 100000 design.py
@@ -71,6 +73,7 @@ Examples:
 """
 
 
+@options.with_shown
 @options.with_kernels
 @options.running()
 def run(
@@ -105,6 +108,7 @@ def run(
     perfetto: options.Perfetto = None,
     in_folder: options.InFolder = None,
     out_folder: options.OutFolder = None,
+    shown: Shown = SCREEN,
 ) -> None:
     """Run a design, or a program of register writes, and show its cycles and the cause of every stalled one.
 
@@ -129,27 +133,33 @@ def run(
     Ctrl-C stops the run and shows what was done until then."""
     chosen = locals()
     if is_iron(files[0]) and _is_plain(chosen):
-        with with_timing(timing):
-            run_as_it_is(files[0], files[1:], device)
-        return
-    (_run_graph if is_graph(files) else _run_design)(**_in_one_form(chosen))
+        _run_program(files, device, timing)
+    else:
+        _run_chosen(chosen)
 
 
 _OF_PROGRAMS = ("files", "timing", "device")
-_UNCHOSEN: tuple[Any, ...] = (None, False, "auto", "0", USUAL, NO_KERNELS)
-
-
-def _in_one_form(chosen: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What was chosen, with one form of the result at most."""
-    if sum(chosen[name] for name in ("as_json", "as_sarif", "as_junit")) > 1:
-        raise typer.BadParameter("--json, --sarif and --junit exclude each other. Give one of them.")
-    return chosen
+_UNCHOSEN: tuple[Any, ...] = (None, False, "auto", "0", USUAL, NO_KERNELS, SCREEN)
 
 
 def _is_plain(chosen: Mapping[str, Any]) -> bool:
     """Whether no option asks for what only the run of a design has."""
     asked = {name: value for name, value in chosen.items() if name not in (*_OF_PROGRAMS, "repair")}
     return chosen["repair"] and all(value in _UNCHOSEN for value in asked.values())
+
+
+def _run_program(files: Sequence[str], device: str | None, timing: Sequence[str] | None) -> None:
+    """Run a program of IRON as it is."""
+    with with_timing(timing):
+        run_as_it_is(files[0], files[1:], device)
+
+
+def _run_chosen(chosen: Mapping[str, Any]) -> None:
+    """Run a graph in C++ or any other design, with one form of output."""
+    if chosen["as_json"] + chosen["as_sarif"] + chosen["as_junit"] > 1:
+        raise typer.BadParameter("--json, --sarif and --junit exclude each other. Give one of them.")
+    chosen["shown"].check()
+    (_run_graph if is_graph(chosen["files"]) else _run_design)(**chosen)
 
 
 def _run_design(*, files: Sequence[str], of_run: RunOptions, **chosen: Any) -> None:
@@ -192,9 +202,11 @@ def _run_design(*, files: Sequence[str], of_run: RunOptions, **chosen: Any) -> N
             show_verdict(files[0], done.result, as_sarif=chosen["as_sarif"])
         elif made.is_program:
             device = made.design.device.name
-            show_program(done, made.notes, paths, device, as_json=chosen["as_json"])
+            show_program(done, made.notes, paths, device, as_json=chosen["as_json"], shown=chosen["shown"])
+        elif chosen["as_json"]:
+            show_result(done.result, as_json=True)
         else:
-            show_result(done.result, as_json=chosen["as_json"])
+            show_run(done.result, chosen["shown"])
     _leave(done.result)
 
 

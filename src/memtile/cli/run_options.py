@@ -16,6 +16,7 @@ import typer
 from memtile.arch.dispatch import Dispatch
 from memtile.cli.kernel_sources import KernelSources
 from memtile.cli.runnable import Format
+from memtile.cli.screen import Shown
 from memtile.errors import InputFileError, Problem
 from memtile.runs.options import RunOptions
 
@@ -200,6 +201,12 @@ Perfetto = Annotated[
         metavar="FILE", help="Also write the timeline for ui.perfetto.dev: .json, else Perfetto's own format."
     ),
 ]
+All = Annotated[bool, typer.Option("--all", help="Show every channel and core, and each line in full.")]
+Top = Annotated[
+    int | None,
+    typer.Option(min=1, metavar="N", help="Show up to N groups of channels, findings and other lines."),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show the verdict alone, one line.")]
 OF_KERNELS = {
     "kernels": KernelFiles,
     "include": Include,
@@ -224,6 +231,8 @@ OTHERWISE = {
     "progress": "a command shows it on a terminal",
 }
 """Fields that have no option, and why."""
+OF_SHOWN = {"everything": All, "top": Top, "quiet": Quiet}
+"""The option of the command line for each field of ``Shown``."""
 
 
 def running(*names: str, **kinds: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -243,6 +252,11 @@ def running(*names: str, **kinds: Any) -> Callable[[Callable[..., None]], Callab
 def with_kernels(command: Callable[..., None]) -> Callable[..., None]:
     """Have a command offer ``--kernels``, and options for C++, in place of its parameter ``kernels``."""
     return in_place_of("kernels", OF_KERNELS, KernelSources.of, command)
+
+
+def with_shown(command: Callable[..., None]) -> Callable[..., None]:
+    """Have a command offer ``--all``, ``--top`` and ``--quiet`` in place of its parameter ``shown``."""
+    return in_place_of("shown", OF_SHOWN, Shown, command)
 
 
 def in_place_of(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from memtile.cli.array_file import save
+from memtile.cli.screen import SCREEN, Shown, show_run
 from memtile.plain_text import json_text
 
 if TYPE_CHECKING:
@@ -26,33 +27,39 @@ def save_arrays(done: Run, wanted: Sequence[tuple[Wanted, Path]]) -> dict[str, P
 
 
 def show_program(
-    done: Run, notes: Sequence[str], paths: dict[str, Path], device: str, *, as_json: bool
+    done: Run,
+    notes: Sequence[str],
+    paths: dict[str, Path],
+    device: str,
+    *,
+    as_json: bool,
+    shown: Shown = SCREEN,
 ) -> None:
-    """Show what a program left: notes first, then what became of its buffers and where arrays are."""
+    """Show what a program left: its run, where its arrays are, notes, and what became of its buffers."""
     done = replace(done, notes=(*notes, *done.notes))
     if as_json:
         typer.echo(json_text(_json(done, paths, device), indent=2))
     else:
-        _show(done, paths)
+        show_run(done.result, shown, [*_lines(done, paths)], [*_buffer_lines(done)])
 
 
-def _show(done: Run, paths: dict[str, Path]) -> None:
-    from memtile.sheet import print_whole, stdout_console
-
-    print_whole(stdout_console(), done.result)
-    for note in done.notes:
-        typer.echo(f"note: {note}")
-    for buffer in done.buffers:
-        contents = "given" if buffer.given else "zeros at first"
-        typer.echo(f"buffer {buffer.name}: {buffer.region.text}; {contents}")
+def _lines(done: Run, paths: dict[str, Path]) -> Iterator[str]:
+    """What stopped the program, where its arrays are, and what is noted of it; what matters most first."""
+    if done.stopped:
+        yield f"stopped: {done.stopped}"
     for name, path in paths.items():
         array = done.arrays[name]
-        typer.echo(f"saved {name}: {path}, {array.dtype} {_text(array.shape)}")
+        yield f"saved {name}: {path}, {array.dtype} {_text(array.shape)}"
     for buffer in done.buffers:
         if buffer.region.writes and buffer.name not in paths:
-            typer.echo(f"not saved: {buffer.name}, give --out {_option(buffer.name)}=FILE.npy")
-    if done.stopped:
-        typer.echo(f"stopped: {done.stopped}")
+            yield f"not saved: {buffer.name}, give --out {_option(buffer.name)}=FILE.npy"
+    yield from (f"note: {note}" for note in sorted(done.notes, key=lambda note: "warning" not in note))
+
+
+def _buffer_lines(done: Run) -> Iterator[str]:
+    for buffer in done.buffers:
+        contents = "given" if buffer.given else "zeros at first"
+        yield f"buffer {buffer.name}: {buffer.region.text}; {contents}"
 
 
 def _option(name: str) -> str:

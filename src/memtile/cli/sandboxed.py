@@ -16,7 +16,7 @@ from typing import NoReturn
 from memtile.errors import InputFileError, MemtileError, Problem
 from memtile.sandbox.policy import GIGABYTE, MEMORY, Policy, folders_of, installation, is_broad
 
-COMMANDS = ("run", "check", "survey")
+COMMANDS = ("run", "check", "survey", "test")
 SWITCH, ROOT, LIMIT = "--sandbox", "--root", "--sandbox-memory"
 OUTPUTS = ("--coredump", "--out", "--out-folder", "--perfetto", "--picture", "--record", "--report", "--vcd")
 """Options of the commands that name a file which is written; ``--out`` has it behind an equals sign."""

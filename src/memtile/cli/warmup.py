@@ -21,10 +21,10 @@ def warmup(
 ) -> None:
     """Compile the engine, so that the first run does not wait for it: in an image, or on a build server.
 
-    It takes 20 to 60 seconds, once for each version of memtile and Numba; then it is found in the cache:
-    .cache of a checkout, else memtile in the user's cache directory, else where MEMTILE_CACHE says. The wheel
-    for all platforms carries bitcode, which takes 5 to 15 seconds. Wheels for one platform carry an engine
-    for all its processors, and nothing is compiled; with MEMTILE_JIT=own one is, for this processor, and all
+    It takes 3 to 10 seconds, once for each version of memtile and Numba; then it is found in the cache:
+    .cache of a checkout, else memtile in the user's cache directory, else where MEMTILE_CACHE says. Where
+    compiled functions were changed, it takes 20 to 60 seconds. Wheels for one platform carry an engine for
+    all its processors, and nothing is compiled; with MEMTILE_JIT=own one is, for this processor, and all
     later runs take it. With MEMTILE_JIT=0 nothing is compiled: the engine then runs in the interpreter, far
     slower.
     """

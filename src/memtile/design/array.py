@@ -517,6 +517,7 @@ def _placed(device: Device, columns: int) -> list[Placed]:
     return [placed(*place) for place in places] + lent
 
 
+_SHOWN_TILES = 6  # rows of a table in a notebook
 _TILES = (
     *map(SheetColumn, ("tile", "kind", "buffers")),
     SheetColumn("bytes", right=True),
@@ -526,16 +527,28 @@ _TILES = (
 
 
 def _sheet(array: Array) -> Sheet:
-    """The tiles of an array that the design uses."""
+    """The tiles of an array that the design uses; of many those that have the same together."""
+    used = [_row(tile) for tile in array.tiles]
+    if len(used) <= _SHOWN_TILES:
+        return Sheet(_TILES, tuple((str(place), *rest) for place, rest in used), title=repr(array))
+    groups: dict[tuple[str, ...], int] = {}
+    for _, (kind, buffers, nbytes, _locks, ports) in used:
+        many = str(len(buffers.split(", ")) if buffers else 0)
+        groups[kind, many, nbytes, ports] = groups.get((kind, many, nbytes, ports), 0) + 1
     rows = [
-        (
-            str(tile.place),
-            tile.kind.title,
-            ", ".join(buffer.name for buffer in tile.buffers),
-            str(sum(buffer.nbytes for buffer in tile.buffers)),
-            ", ".join(lock.name for lock in tile.locks),
-            ", ".join(channel.port for channel in (*tile.s2mm, *tile.mm2s) if channel.started),
-        )
-        for tile in array.tiles
+        (f"{count} x", kind, f"{many} in each", nbytes, "", ports)
+        for (kind, many, nbytes, ports), count in groups.items()
     ]
-    return Sheet(_TILES, tuple(rows), title=repr(array))
+    more = (f"and {len(rows) - _SHOWN_TILES} more kinds of use",) if len(rows) > _SHOWN_TILES else ()
+    return Sheet(_TILES, tuple(rows[:_SHOWN_TILES]), title=repr(array), below=more)
+
+
+def _row(tile: Tile) -> tuple[tuple[int, int] | None, tuple[str, ...]]:
+    """Kind, buffers, bytes, locks and ports in use of a tile."""
+    return tile.place, (
+        tile.kind.title,
+        ", ".join(buffer.name for buffer in tile.buffers),
+        f"{sum(buffer.nbytes for buffer in tile.buffers):,}",
+        ", ".join(lock.name for lock in tile.locks),
+        ", ".join(channel.port for channel in (*tile.s2mm, *tile.mm2s) if channel.started),
+    )

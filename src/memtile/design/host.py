@@ -144,7 +144,7 @@ class Host:
         """Wait until tasks have ended: those named, those so far of the channels named, or all so far.
 
         Raises:
-            DesignError: neither a task nor a channel, or a task that was not yielded.
+            DesignError: neither a task nor a channel, a task that was not yielded, or a channel without one.
         """
         for each in what:
             if not isinstance(each, HostTask | Channel):
@@ -153,6 +153,10 @@ class Host:
             if isinstance(each, HostTask) and not each.started:
                 step = "Yield it first: task = host.start(...); yield task."
                 raise self._error("wait", f"a task of {each.channel.name} not started", "started tasks", step)
+            if isinstance(each, Channel) and each not in [task.channel for task in self.tasks]:
+                step = f"Start a task on {each.name} before, or wait for the channel that has one."
+                given = f"{each.name}, on which this host has started nothing"
+                raise self._error("wait", given, "channels with a task of this host", step)
         tasks = [t for t in self.tasks if not what or t in what or t.channel in what]
         return self.made.add(HostWait(tuple(tasks)), "host.wait(...)")
 

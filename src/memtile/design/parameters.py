@@ -24,7 +24,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 import numpy as np
 
 from memtile.errors import DesignError, Problem, raise_if
-from memtile.explain.results import plain_value
+from memtile.explain.summary import plain_value
 
 
 def is_number(value: object) -> bool:

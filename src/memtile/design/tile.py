@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple, SupportsIndex
@@ -466,17 +466,28 @@ def _sheet(tile: Tile) -> Sheet:
             str(buffer.nbytes),
             _span(buffer.banks),
         )
-        for buffer in tile.buffers
+        for buffer in tile.buffers[:_SHOWN]
     ]
     first = int(tile.engine.spec.tiles.lock_base[tile.index])
     values = tile.engine.state.locks.value[first : first + tile.kind.locks]  # no access, which takes time
-    locks = ", ".join(f"{lock.id} {lock.name!r} = {values[lock.id]}" for lock in tile.locks)
+    locks = _few(f"{lock.id} {lock.name!r} = {values[lock.id]}" for lock in tile.locks)
     used = [
         channel for channel in (*tile.s2mm, *tile.mm2s) if channel.started or channel.fed or channel.taken
     ]
-    channels = ", ".join(f"{channel.port} {channel.label}".strip() for channel in used)
-    below = [f"{name}: {found}" for name, found in (("locks", locks), ("channels", channels)) if found]
+    channels = _few(f"{channel.port} {channel.label}".strip() for channel in used)
+    buffers = f"{len(tile.buffers) - _SHOWN} more" if len(tile.buffers) > _SHOWN else ""
+    said = (("buffers", buffers), ("locks", locks), ("channels", channels))
+    below = [f"{name}: {found}" for name, found in said if found]
     return Sheet(_BUFFERS, tuple(rows), title=repr(tile), below=tuple(below))
+
+
+_SHOWN = 10  # buffers, locks and channels in a notebook
+
+
+def _few(texts: Iterable[str]) -> str:
+    """The first of some texts, and how many more there are."""
+    each = list(texts)
+    return ", ".join([*each[:_SHOWN], *([f"{len(each) - _SHOWN} more"] if len(each) > _SHOWN else [])])
 
 
 def _size(shape: tuple[int, ...]) -> str:

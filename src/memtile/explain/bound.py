@@ -14,6 +14,11 @@ from memtile.documents import Count, plain
 
 _SHOWN = 3  # causes of the rest in one line
 _BUSY = 0.5  # of the cycles: less limits nothing, latencies do
+_DOES = {
+    "moving": "moves data in",
+    "computing": "computes in",
+    "between its accesses": "is busy with register accesses in",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,18 +54,19 @@ class Bound:
 
     @property
     def text(self) -> str:
-        """One line."""
-        return self._line("limited by" if self.share >= _BUSY else "no resource is saturated; the busiest is")
+        """One sentence."""
+        return self._line("Limited by" if self.share >= _BUSY else "No resource is saturated; the busiest is")
 
     @property
     def busiest(self) -> str:
-        """One line beside another one that says what limits the run."""
-        return self._line("the busiest resource is")
+        """One sentence beside another one that says what limits the run."""
+        return self._line("The busiest resource is")
 
     def _line(self, limits: str) -> str:
-        head = f"{limits} {self.resource}: {self.share:.0%} of the cycles {self.does}"
-        rest = ", ".join(f"{cost.cycles} {cost.cause}" for cost in self.costs[:_SHOWN])
-        return f"{head} (bound {self.cycles}); the rest: {rest}" if rest else f"{head} (bound {self.cycles})"
+        share = f"{100 * self.share:.0f} % of cycles ({self.cycles:,})"
+        head = f"{limits} {self.resource}, which {_DOES.get(self.does, self.does)} {share}"
+        rest = ", ".join(f"{cost.cycles:,} {cost.cause}" for cost in self.costs[:_SHOWN])
+        return f"{head}; otherwise {rest}." if rest else f"{head}."
 
     def as_json(self) -> dict[str, Any]:
         """Plain data."""

@@ -98,6 +98,7 @@ CODES: Mapping[str, FindingCode] = MappingProxyType(
         "MT0137": FindingCode(
             "a descriptor that moves another buffer than its lock guards", Severity.WARNING
         ),
+        "MT0138": FindingCode("two writers of the same words that one lock lets begin", Severity.WARNING),
         "MT0201": FindingCode("a write and a read without an order", Severity.ERROR, follows=("MT0205",)),
         "MT0202": FindingCode("two writes without an order", Severity.ERROR),
         "MT0203": FindingCode("words that are read before anybody wrote them", Severity.WARNING),
@@ -165,6 +166,7 @@ CODES: Mapping[str, FindingCode] = MappingProxyType(
         "MT0336": FindingCode("two results of a host whose lengths are exchanged", Severity.ERROR),
         "MT0337": FindingCode("transfers that do not fit the object FIFOs of cores", Severity.WARNING),
         "MT0338": FindingCode("a lock that a host sets instead of another one", Severity.WARNING),
+        "MT0339": FindingCode("a loop of a core that waits for memory which nothing writes", Severity.ERROR),
         "MT0401": FindingCode("words come out in another order", Severity.ERROR),
         "MT0402": FindingCode("words come out shifted", Severity.ERROR),
         "MT0403": FindingCode("words that were never written come out", Severity.ERROR),

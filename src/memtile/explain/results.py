@@ -7,33 +7,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import Enum, StrEnum
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from memtile.access.drawing import Drawing, drawing, text
 from memtile.arch import timing as chosen_timing
-from memtile.arch.boards import SPREAD
 from memtile.arch.tiles import DIRECTIONS, WORD_BYTES
 from memtile.documents import plain
 from memtile.errors import DesignError
 from memtile.explain.bound import Bound, ResourceUse, bound_of
-from memtile.explain.cautions import cautions
 from memtile.explain.checks import Check
 from memtile.explain.deadlock.graph import WaitGraph
 from memtile.explain.estimate import Band, Estimate
-from memtile.explain.finding_places import in_order, placed
 from memtile.explain.findings import Finding, Severity
-from memtile.explain.limit import Lifted, Limit, table_lines
+from memtile.explain.limit import Lifted, Limit
 from memtile.explain.model_link import ModelLink
 from memtile.explain.orders.proof import Proof
-from memtile.explain.skipped_time import skipped_text
+from memtile.explain.result_sheet import result_html, sheet_of
+from memtile.explain.summary import Layout, plain_value, summary
 from memtile.model.state.causes import Cause, CoreCause
 from memtile.plain_text import printable
-from memtile.sheet import Sheet, SheetColumn
+from memtile.sheet import Sheet
 
 _BAR, _STEP, _LINE, _LONG = 14, 20, 20, 480  # pixels
 _LETTER = 7  # pixels of a letter
@@ -337,7 +334,7 @@ class Result:
         return self.sheet()
 
     def _repr_html_(self) -> str:
-        return self.sheet().html() + (self.picture().svg if self.timed else "")
+        return result_html(self)
 
     def record(self, *, inputs: Mapping[str, str] | None = None) -> dict[str, Any]:
         """The record of the run: verdict, evidence, bytes by level, streams, provenance (``docs/record.md``).
@@ -418,153 +415,22 @@ class Result:
         """The sheet as plain text."""
         return str(self.sheet())
 
-    def _columns(self, causes: Sequence[Cause], named: bool) -> Iterator[SheetColumn]:
-        yield SheetColumn("channel", one_line=True)
-        if named:
-            yield SheetColumn("name", one_line=True)
-        yield from (SheetColumn(cause.text, right=True) for cause in causes)
-        if self.timed:
-            yield SheetColumn("busy", right=True, one_line=True)
-
-    def sheet(self) -> Sheet:
-        """The run for people: a row of cycles by cause for each channel, and lines below."""
-        causes = [c for c in Cause if any(use.spent.get(c) for use in self.channels)]
-        named = any(use.label for use in self.channels)
-        since = f", {self.before} of them before this run" if self.before else ""
-        return Sheet(
-            above=(*self._limit_lines(), *self.unsimulated),
-            title="\n".join((*self._compared_lines(), *self._title_lines(since))),
-            columns=tuple(self._columns(causes, named)),
-            rows=tuple(self._row(use, causes, named) for use in self.channels),
-            below=tuple(self._lines()),
-        )
-
-    def _title_lines(self, since: str) -> Iterator[str]:
-        if not self.timed:
-            yield "untimed: words moved"
-            return
-        yield f"{self.cycles} cycles{since}"
-        yield from self._range_lines()
-
     def _compared_json(self) -> list[dict[str, Any]] | None:
         found = self.compared
         return None if found is None else [{"function": name, "calls": n} for name, n in found.items()]
 
-    def _compared_lines(self) -> Iterator[str]:
-        """Which functions were compared with references, and first of all if none was."""
-        if self.compared is None:
-            return
-        done = [f"{name} ({calls} call{'s' * (calls > 1)})" for name, calls in self.compared.items() if calls]
-        left = ", ".join(name for name, calls in self.compared.items() if not calls)
-        if not done:
-            yield f"nothing was compared with a reference: no core has made a call in C++ to {left}"
-            return
-        rest = f"; no core has made a call in C++ to {left}" if left else ""
-        yield f"compared with references, no difference: {', '.join(done)}{rest}"
+    def summary(self, layout: Layout = Layout(), notes: Sequence[str] = ()) -> list[str]:  # noqa: B008
+        """The lines of the run on one screen: the verdict first, then what limits it, and what to do next.
 
-    def _row(self, use: ChannelUse, causes: Sequence[Cause], named: bool) -> tuple[str, ...]:
-        cells = (str(use.spent.get(cause, 0) or "-") for cause in causes)
-        share = [f"{use.spent.get(Cause.MOVING, 0) / max(self.cycles, 1):.1%}"] if self.timed else []
-        return (use.name, *[use.label] * named, *cells, *share)
+        Args:
+            layout: how much is shown, and how wide.
+            notes: more lines of the run.
+        """
+        return summary(self, layout, notes)
 
-    def _lines(self) -> Iterator[str]:
-        yield from self._cost_lines()
-        yield from (core.text for core in self.cores)
-        yield from self._timing_lines()
-        yield from self._words_lines()
-        yield from (check.text for check in self.checks if not check.exact)
-        topics = {
-            "error": self.errors,
-            "finding": in_order(self.findings),
-            "waiting": self.waiting,
-            "at rest": self.resting,
-        }
-        yield from (line for topic, lines in topics.items() for each in lines for line in _said(topic, each))
-        yield f"status: {self.status}{self._limit()}"
-        if self.exact is not None:
-            yield f"bit-exact: {'yes' if self.exact else 'no'}"
-        if self.proved is not None:
-            yield f"timing: {self.proved.text}"
-
-    def _limit_lines(self) -> Iterator[str]:
-        """What limits the run, and the cycles without each limit; nothing if that was not asked for."""
-        if self.limit is None:
-            return
-        if self.cost_unknown:
-            names = ", ".join(self.cost_unknown)
-            yield f"Cost unknown, counted as 0 cycles: {names}. Give it with cycles= or --cost."
-        yield self.limit.text
-        yield from table_lines(self.lifted, self.cycles)
-
-    def _cost_lines(self) -> Iterator[str]:
-        """Rates, what limits them, and the parameters of the design."""
-        if self.timed:
-            rates = (f"{d} {self.bytes_per_cycle(d):.2f} B/cycle" for d in DIRECTIONS)
-            speeds = (f"{self.gigabytes_per_second(d):.2f} GB/s" for d in DIRECTIONS)
-            most = "up to " if any(c.beat_words > 1 for c in self.channels) else ""
-            yield f"{most}{', '.join(rates)} ({' in, '.join(speeds)} out at {self.clock_mhz} MHz)"
-        if self.bound is not None:
-            yield self.bound.text if self.limit is None else self.bound.busiest
-        if self.band is not None:
-            yield from self.band.lines
-        if self.parameters:
-            values = (f"{name} = {plain_value(value)}" for name, value in self.parameters.items())
-            yield f"parameters: {', '.join(values)}"
-
-    def _timing_lines(self) -> Iterator[str]:
-        """How sure the cycles are, and what the host took of them."""
-        if self.timed and self.host_cycles:
-            yield f"{self.host_cycles} of the cycles passed between the accesses of a host"
-        if said := skipped_text(self.cycles, self.jumped, self.idle, self.stepped):
-            yield said
-        if self.timing:
-            yield f"timing changed: {chosen_timing.as_text(self.timing, self.board)}"
-        if self.assumed:
-            yield f"depends on assumed timing: {', '.join(self.assumed)}"
-
-    def _range_lines(self) -> Iterator[str]:
-        """How far the cycles may move, why, and what would narrow it."""
-        if self.cost_unknown:
-            told = f"cost unknown: {', '.join(self.cost_unknown)}"
-            yield f"{told}; calls took no time here: give --cost, or traces to memtile measure calls"
-        if self.estimate is None or self.band is not None:
-            return
-        why = f"; external memory varies as measured on {self.board}" if self.board in SPREAD else ""
-        ends = f"{self.estimate.low} to {self.estimate.high} cycles over the ranges of assumed constants"
-        yield f"{ends}{why}; memtile measure has designs that narrow them on a board"
-        yield from cautions(self.channels, self.cycles, self.board)
-
-    def _words_lines(self) -> Iterator[str]:
-        if not self.words:
-            yield "without words: there are no outputs, and nothing is compared"
-        if self.words_needed_by:
-            yield f"with words after all, which are needed by {', '.join(self.words_needed_by)}"
-
-    def _limit(self) -> str:
-        if self.status is not Status.LIMIT:
-            return ""
-        given = "of cycles" if self.timed else "of words, where short descriptors count for more"
-        return f" ({given}; a ring without end always gets there)"
-
-
-def _said(topic: str, line: object) -> Iterator[str]:
-    """A line of a topic; below a finding the repair that was tried."""
-    yield f"{topic}: {placed(line) if isinstance(line, Finding) else line}"
-    if isinstance(line, Finding) and line.repair is not None:
-        yield f"  {line.repair.text}"
-
-
-def plain_value(value: object) -> Any:
-    """A value of a parameter as plain data for JSON; a text of it where JSON has nothing like it."""
-    if value is None or isinstance(value, bool | int | float | str):
-        return value.value if isinstance(value, Enum) else value
-    if isinstance(value, list | tuple):
-        return [plain_value(item) for item in value]
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, Enum):
-        return plain_value(value.value)
-    return value.__name__ if isinstance(value, type) else str(value)
+    def sheet(self) -> Sheet:
+        """The complete run for people: a row of cycles by cause for each channel, and lines around it."""
+        return sheet_of(self)
 
 
 def _core_json(use: CoreUse) -> dict[str, Any]:

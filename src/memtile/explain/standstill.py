@@ -5,14 +5,16 @@ Locks, descriptors and ports have the cycle of their last change; so the last cy
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from memtile.explain.bd_findings import line_of
 from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.names import called, core_name
 from memtile.explain.stream_waits import traced_channels
 from memtile.jit.tables import plain
 from memtile.model.state.causes import LINKS, CorePhase, Phase
+from memtile.sim.kernels.kernel_lines import POLLS, place_waiting
 from memtile.sim.loop.engine import Engine
 
 _LEAST = 5_000  # cycles without work in which nobody computes or waits for external memory
@@ -60,13 +62,16 @@ class Standstill:
         return cls(max(since, before), cores, moving) if cores or moving else None
 
     def finding(self, engine: Engine, channels: Sequence[int], cores: Sequence[int]) -> Finding | None:
-        """The finding about it; None if nobody is stuck.
+        """The finding about it; None if nobody is stuck, and no core waits for memory.
 
         Args:
             engine: the model.
             channels: model indices of those that have not come to their end.
             cores: the same of cores.
         """
+        polls = [poll for core in self.cores if (poll := _poll(engine, core)) is not None]
+        if polls and len(polls) == len(self.cores):
+            return self._polled(engine, self.cores[0], *polls[0])
         stuck = [
             *(called(engine, ch) for ch in channels if ch not in self.traces),
             *(core_name(engine, core) for core in cores if core not in self.cores),
@@ -88,9 +93,25 @@ class Standstill:
         sides += [Side(who, "did nothing since", cycle=self.since) for who in stuck[:_SHOWN]]
         return Finding("MT0327", Severity.WARNING, message, sides, cycles=(self.since, engine.now), fix=fix)
 
+    def _polled(self, engine: Engine, core: int, place: str, what: str) -> Finding:
+        """The finding about a core that reads memory again and again, which nothing writes any more."""
+        name, line = core_name(engine, core), line_of(place)
+        does = f"its loop waits for {what} to change"
+        message = f"{name}, {line}: {does}, and since cycle {self.since:,} nothing else is at work."
+        fix = f"Let the loop of {line} read the word that is written, or use a lock instead of the loop."
+        side = Side(name, does, place, cycle=self.since)
+        return Finding("MT0339", Severity.ERROR, message, (side,), cycles=(self.since, engine.now), fix=fix)
+
     def _cores(self, engine: Engine) -> Iterator[str]:
         for core in self.cores:
             yield f"{core_name(engine, core)} (kernel {engine.cores.running[core].kernel!r})"
+
+
+def _poll(engine: Engine, core: int) -> tuple[str, str] | None:
+    """The loop in which a core waits for memory, as its place and what it reads; None if it is in none."""
+    running = engine.cores.running[core]
+    loops: Mapping[str, tuple[str, str]] = getattr(running.function, POLLS, {})
+    return loops.get(place_waiting(running.function, running.actions))
 
 
 def _ports(engine: Engine, ch: int) -> list[int]:

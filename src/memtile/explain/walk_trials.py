@@ -24,7 +24,7 @@ from memtile.sim.loop.engine import Engine
 
 _MOST = 24  # channels
 _FIRST, _NEXT, _INSIDE = 0.3, 0.01, 0.15
-"""How unlikely the first walk of a channel is, how much more each after it, and those in a tile."""
+"""How unlikely the first walk of a channel is, how much more each later one, and those in a tile."""
 
 
 def walk_candidates(engine: Engine) -> Iterator[Candidate]:

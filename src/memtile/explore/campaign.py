@@ -179,7 +179,7 @@ class CampaignResult:
         if self.timing:
             lines.append(f"timing changed: {chosen_timing.as_text(self.timing)}")
         if self.interrupted:
-            lines.append("interrupted: this is what was done")
+            lines.append("interrupted. The upsets above had happened by then.")
         return lines
 
 

@@ -59,7 +59,7 @@ def run_many(
         )  # many models fill a memory
 
     ready()  # compiled once, before anybody waits for the others
-    with ThreadPoolExecutor(threads or _cores()) as pool:
+    with ThreadPoolExecutor(threads or cores()) as pool:
         futures: list[Future[Result]] = [pool.submit(copy_context().run, one, each) for each in designs]
         try:
             return [future.result() for future in futures]
@@ -68,6 +68,6 @@ def run_many(
             raise
 
 
-def _cores() -> int:
+def cores() -> int:
     """Cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

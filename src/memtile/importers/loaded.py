@@ -52,6 +52,7 @@ from memtile.importers.mlir.unstarted_bds import endless_findings, unstarted_fin
 from memtile.model.state.causes import CoreCause
 from memtile.plain_text import markup_text
 from memtile.runs.array_names import Given, Wanted
+from memtile.runs.array_regions import LARGEST
 from memtile.runs.core_kernels import Kernels, NamedKernels
 from memtile.runs.external_uses import ExternalUse, external_uses
 from memtile.runs.operation_table import table_of
@@ -317,6 +318,8 @@ class Loaded:
             [each for each in given if each.name not in map(str, numbers)],
             {**scalars, **numbers},
         )
+        if not alone:
+            wanted = [self._declared(each, given) for each in wanted]
         named = filled(self.configured, given, wanted, alone=alone)
         options = RunOptions.of(options, more)
         if alone:
@@ -327,6 +330,17 @@ class Loaded:
         arrays = {**done.arrays, **taken(self.configured, named.own)}
         notes = (*self.notes, *_other_types(self, given), *_costs(done), *_calls(self.kernels), *done.notes)
         return replace(done, arrays=arrays, notes=notes)
+
+    def _declared(self, want: Wanted, given: Sequence[Given]) -> Wanted:
+        """A wanted array with the shape and type of the text, unless it has its own or one is given."""
+        is_plain = want.dtype is None and want.shape is None and want.name.isdecimal()
+        arguments = self.arguments
+        if not is_plain or int(want.name) >= len(arguments) or any(each.name == want.name for each in given):
+            return want
+        kind = arguments[int(want.name)]
+        if is_scalar(kind) or kind.dtype is None or not 0 < kind.elements * kind.dtype.itemsize <= LARGEST:
+            return want
+        return replace(want, dtype=kind.dtype, shape=kind.shape, is_declared=True)
 
     @property
     def _runs_alone(self) -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from ctypes import c_int64
-from functools import partial
 from typing import Any, cast
 
 from memtile.jit.settings import ENABLED
@@ -32,15 +31,16 @@ def access() -> tuple[Load, Store]:
     """Two functions for compiled code or the interpreter: the word at an address, and another one there."""
     if not ENABLED:
         return _load, _store
-    return cast(Load, Deferred(partial(_made, "load_word"), _load)), cast(
-        Store, Deferred(partial(_made, "store_word"), _store)
-    )
+    return cast(Load, _deferred("load_word", _load)), cast(Store, _deferred("store_word", _store))
 
 
-def _made(name: str) -> Any:
-    from memtile.jit import address_types
+def _deferred(name: str, plain: Callable[..., Any]) -> Deferred:
+    def make() -> Any:
+        from memtile.jit import address_types
 
-    return getattr(address_types, name)
+        return getattr(address_types, name)
+
+    return Deferred(make, plain, name)
 
 
 Copy = Callable[[Any, int, Any, int, int], None]
@@ -63,6 +63,4 @@ def moves() -> tuple[Copy, Clear]:
     """
     if not ENABLED:
         return _copy, _clear
-    return cast(Copy, Deferred(partial(_made, "copy_block"), _copy)), cast(
-        Clear, Deferred(partial(_made, "clear_block"), _clear)
-    )
+    return cast(Copy, _deferred("copy_block", _copy)), cast(Clear, _deferred("clear_block", _clear))

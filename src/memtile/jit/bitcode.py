@@ -48,24 +48,47 @@ def this_processor() -> Processor:
     return Processor(binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten())
 
 
-def object_file(content: bytes, processor: Processor) -> bytes | None:
-    """Optimise linked bitcode and make machine code of it; None if that needs Numba or Python to run.
+def optimised(content: bytes, processor: Processor) -> bytes | None:
+    """Optimise linked bitcode, and leave out names that nothing outside of it looks for.
+
+    That is half of the way to machine code, for any processor: the bitcode of one runs on another, too.
+
+    Args:
+        content: the bitcode.
+        processor: of this platform, whose costs decide.
+
+    Returns:
+        Bitcode again; None if it needs Numba or Python to run.
+    """
+    machine = native.target_machine(OPT_LEVEL, processor.name, processor.features)
+    module = _read(content, machine)
+    _inline(module, machine)
+    manager, builder = _passes(machine, OPT_LEVEL, loops=True)
+    manager.run(module, builder)
+    _strip(module, machine)
+    module.verify()
+    if any(f.is_declaration and f.name.startswith(_FOREIGN) for f in module.functions):
+        return None
+    return bytes(module.as_bitcode())
+
+
+def object_file(content: bytes, processor: Processor) -> bytes:
+    """Make machine code of optimised bitcode.
 
     Args:
         content: the bitcode.
         processor: of this platform.
     """
+    machine = native.target_machine(OPT_LEVEL, processor.name, processor.features)
+    return bytes(machine.emit_object(_read(content, machine)))
+
+
+def _read(content: bytes, machine: Any) -> Any:
     from llvmlite import binding
 
-    machine = native.target_machine(OPT_LEVEL, processor.name, processor.features)
     module = binding.parse_bitcode(content)
     module.triple, module.data_layout = binding.get_process_triple(), str(machine.target_data)
-    _inline(module, machine)
-    _optimise(module, machine)
-    module.verify()
-    if any(f.is_declaration and f.name.startswith(_FOREIGN) for f in module.functions):
-        return None
-    return bytes(machine.emit_object(module))
+    return module
 
 
 def _inline(module: Any, machine: Any) -> None:
@@ -77,8 +100,10 @@ def _inline(module: Any, machine: Any) -> None:
     manager.run(module, builder)
 
 
-def _optimise(module: Any, machine: Any) -> None:
-    manager, builder = _passes(machine, OPT_LEVEL, loops=True)
+def _strip(module: Any, machine: Any) -> None:
+    manager, builder = _passes(machine, 0, loops=False)
+    manager.add_strip_symbols_pass()
+    manager.add_strip_dead_prototype_pass()
     manager.run(module, builder)
 
 

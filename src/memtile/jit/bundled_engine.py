@@ -1,9 +1,9 @@
 """Engines that the package carries, so that nobody waits for Numba: machine code and bitcode.
 
-``.ci/carry`` puts them into wheels, in the folder ``engines``: bitcode into the one for all platforms, of
-which machine code is made in some seconds where it is first used (``bitcode``), and object files for any
-processor of a kind into a wheel for one platform. What is carried is taken where nothing is in the cache, and
-where its sources, its structs and what it is for fit: an object file before bitcode. Else the engine is
+They are in the folder ``engines``: bitcode in every checkout, sdist and wheel (``make engine``), of which
+machine code is made in some seconds where it is first used (``bitcode``), and object files for any processor
+of a kind in a wheel for one platform (``.ci/carry``). What is carried is taken where nothing is in the cache,
+and where its sources, its structs and what it is for fit: an object file before bitcode. Else the engine is
 translated by Numba, as where nothing is carried. ``MEMTILE_JIT=own`` takes none.
 """
 
@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 from memtile.jit.bitcode import fits_here, llvm_version
 from memtile.jit.cache import Sources, source_hash
+from memtile.jit.compiled_text import text_hash
 from memtile.jit.native import MachineCode, file_of
 from memtile.jit.settings import BOUNDS
 
@@ -99,27 +100,27 @@ def content_of(code: MachineCode, sources: Sources, needs: tuple[str, ...]) -> b
     return file_of(code, sources=source_hash(sources), platform=here()[0], needs=needs)
 
 
-def bitcode_content(code: MachineCode, sources: Sources) -> bytes:
-    """A file with bitcode that was made by this LLVM."""
-    return file_of(code, sources=source_hash(sources), llvm=llvm_version())
+def bitcode_content(code: MachineCode, function: Callable[..., int]) -> bytes:
+    """A file with bitcode of a function that was made by this LLVM."""
+    return file_of(code, sources=text_hash(function), llvm=llvm_version())
 
 
 @cache
-def found(name: str, sources: Sources, about: str) -> BundledEngine:
+def found(function: Callable[..., int], sources: Sources, about: str) -> BundledEngine:
     """What is carried for an entry.
 
     Args:
-        name: of the entry.
+        function: the entry, as it was written.
         sources: what it is made of.
         about: what else it depends on.
     """
     if not WANTED:
         return NOTHING
-    made_for = source_hash(sources), about
-    code, refused = _read(path_of(name), made_for, _other_processor)
+    name = function.__name__
+    code, refused = _read(path_of(name), lambda: source_hash(sources), about, _other_processor)
     if code is not None:
         return BundledEngine(code, None, "")
-    bitcode, why = _read(bitcode_path(name), made_for, _other_llvm)
+    bitcode, why = _read(bitcode_path(name), lambda: text_hash(function), about, _other_llvm)
     return BundledEngine(None, bitcode, "" if bitcode is not None else refused or why)
 
 
@@ -127,7 +128,7 @@ NOTHING = BundledEngine(None, None, "")
 
 
 def _read(
-    path: Path, made_for: tuple[str, str], unfit: Callable[[dict[str, Any]], str]
+    path: Path, sources: Callable[[], str], about: str, unfit: Callable[[dict[str, Any]], str]
 ) -> tuple[MachineCode | None, str]:
     """What a file has, and why it does not fit, as the end of a sentence; empty = it does, or is absent."""
     try:
@@ -136,14 +137,15 @@ def _read(
         return None, ""
     try:
         head = json.loads(first)
-        symbol, of = str(head["symbol"]), (head["sources"], head["about"])
-        refused = "is of other sources" if of != made_for else unfit(head)
+        symbol, made_for = str(head["symbol"]), (head["sources"], head["about"])
+        fits = head["sources"] and made_for == (sources(), about)
+        refused = unfit(head) if fits else "is of other sources"
         whole = head["sha256"] == sha256(content).hexdigest()
     except (ValueError, KeyError, TypeError):
         return None, "is damaged"
     if not whole or refused:
         return None, refused if whole else "is damaged"
-    return MachineCode(symbol, made_for[1], content), ""
+    return MachineCode(symbol, about, content), ""
 
 
 def _other_processor(head: dict[str, Any]) -> str:

@@ -107,7 +107,7 @@ def _notice(wanted: CompiledEntry | None) -> str:
     return f"memtile: compiling the engine (once, {time}; it is kept for the next time{carried}) ..."
 
 
-_FROM_BITCODE = "memtile: compiling the engine for this processor (once, 5 to 15 seconds; it is kept) ..."
+_FROM_BITCODE = "memtile: compiling the engine for this processor (once, 3 to 10 seconds; it is kept) ..."
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from typing import Any
 from zlib import crc32
 
 from memtile.jit import bundled_engine, native
-from memtile.jit.bitcode import Processor, object_file, this_processor
+from memtile.jit.bitcode import Processor, object_file, optimised, this_processor
 from memtile.jit.cache import Sources, cache_directory
 from memtile.jit.settings import settings
 from memtile.jit.struct_layout import layout_of
@@ -93,34 +93,37 @@ class CompiledEntry:
         """What the package carries, and why nothing of it fits."""
         if self._by_numba:
             return bundled_engine.NOTHING
-        return bundled_engine.found(self.__name__, self.sources, self._about)
+        return bundled_engine.found(self.function, self.sources, self._about)
 
     @property
     def _about(self) -> str:
         layouts = [layout_of(kind) for kind in self._kinds]
         return f"{crc32(repr(layouts).encode()):08x}"
 
-    def bitcode(self) -> native.MachineCode | None:
-        """What the package carries as bitcode, else what Numba translates; None if Numba has to call it."""
+    def bitcode(self, processor: Processor) -> native.MachineCode | None:
+        """What the package carries as bitcode, else what Numba translates, optimised for a processor.
+
+        Returns:
+            The code; None if Numba has to call it.
+        """
         if carried := self.in_package().bitcode:
             return carried
         from memtile.jit.parts import bitcode_of
 
         with settings(cache_directory(self.sources)):
             made = bitcode_of(self.function, self._numbers)
-        return None if made is None else native.MachineCode(made[0], self._about, made[1])
-
-    def compiled_for(self, processor: Processor) -> native.MachineCode | None:
-        """Machine code for a processor of this platform; None if Numba has to call it."""
-        source = self.bitcode()
-        code = None if source is None else object_file(source.content, processor)
-        return None if source is None or code is None else source._replace(content=code)
+        content = None if made is None else optimised(made[1], processor)
+        if made is None or content is None:
+            return None
+        return native.MachineCode(made[0], self._about, content)
 
     def _compiled(self) -> native.MachineCode | None:
         """Compile it and keep what comes out; None if Numba has to call it."""
-        code = self.compiled_for(this_processor())
-        if code is not None:
-            native.keep(cache_directory(self.sources), self.__name__, code)
+        source = self.bitcode(this_processor())
+        if source is None:
+            return None
+        code = source._replace(content=object_file(source.content, this_processor()))
+        native.keep(cache_directory(self.sources), self.__name__, code)
         return code
 
     def _numba_calls(self) -> native.Calls:

@@ -222,6 +222,10 @@ class BitcodeCompiler(PartCompiler):
     library = BitcodeLibrary
 
 
+TRANSLATED: set[Any] = set()
+"""Functions of the parts that were translated in this process, as they were written."""
+
+
 class PartType(types.Dispatcher):
     """A part is compiled for the types of its arguments, not once more for each constant."""
 
@@ -230,6 +234,7 @@ class PartType(types.Dispatcher):
         part: Any = self.dispatcher
         pysig, given = part._compiler.fold_argument_types(tuple(types.unliteral(a) for a in args), kws)
         if given not in part.overloads:
+            TRANSLATED.add(part.py_func)
             part.add_overload(part._compiler.compile(given, None))
         return part.overloads[given].signature.replace(pysig=pysig)
 

@@ -17,7 +17,7 @@ from memtile.plain_text import printable
 
 _FIRST = 0.87  # share of the time in which functions are translated
 _EVERY_SECONDS = 0.5
-_ALONE_SECONDS = 8.0  # of a second stage without a first one, with two cores of 2024
+_ALONE_SECONDS = 3.0  # of a second stage without a first one, with two cores of 2024
 _BAR = 24  # characters
 _REST = "\x1b[K"  # what else is in the line goes
 

@@ -29,10 +29,14 @@ class Deferred:
     Args:
         make: makes what Numba knows, an intrinsic.
         plain: the same in the interpreter.
+        of: its name in ``jit``, or the kind of struct that it finds.
+
+    Attributes:
+        of: what compiled code depends on, of all that is made here.
     """
 
-    def __init__(self, make: Callable[[], Any], plain: Callable[..., Any]) -> None:
-        self._make, self._plain = make, plain
+    def __init__(self, make: Callable[[], Any], plain: Callable[..., Any], of: str | type) -> None:
+        self._make, self._plain, self.of = make, plain, of
 
     def __call__(self, *args: Any) -> Any:
         """The function in the interpreter."""
@@ -233,7 +237,7 @@ def dereference(kind: type[T]) -> Callable[[int], T]:
 
         return dereferencing(kind)
 
-    return cast(Callable[[int], T], Deferred(make, _itself))
+    return cast(Callable[[int], T], Deferred(make, _itself, kind))
 
 
 def _itself(struct: Any) -> Any:

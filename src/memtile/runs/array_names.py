@@ -42,11 +42,13 @@ class Wanted:
         name: of the array.
         dtype: of its elements.
         shape: of the array.
+        is_declared: shape and type are those of the design's text, which what is written may exceed.
     """
 
     name: str
     dtype: np.dtype[Any] | None = None
     shape: tuple[int, ...] | None = None
+    is_declared: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -283,6 +283,8 @@ def _fitting(want: Wanted, source: ExternalArray, dtype: np.dtype[Any]) -> tuple
         InputFileError: it does not fit, or its type does not.
     """
     size = source.words.nbytes if source.given else source.region.needed
+    if want.is_declared and want.shape and prod(want.shape) * dtype.itemsize < source.region.needed:
+        want = replace(want, shape=None)
     if source.given and want.shape is not None and prod(want.shape) * dtype.itemsize <= size:
         return want.shape
     if want.shape is None:

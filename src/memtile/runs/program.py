@@ -21,13 +21,15 @@ from memtile.explain.results import Result, Status
 from memtile.explain.walk_culprits import WalkCulprits
 from memtile.explain.word_sources import WordSources
 from memtile.explain.wrong_words import with_words, without_followers, wrong_words
-from memtile.plain_text import printable
+from memtile.plain_text import markup_text, printable
 from memtile.runs.array_names import Given, Wanted
 from memtile.runs.arrays import ExternalArray
 from memtile.runs.core_kernels import Kernels
 from memtile.runs.live_run import LiveHost
 from memtile.runs.machine import HostProgram
 from memtile.runs.operation_table import OperationTable
+
+_LONGEST = 400  # characters of a line in a notebook
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +116,13 @@ class Run:
         checks = [_compared(name, self.arrays.get(name), array) for name, array in expected.items()]
         flat = [(self.arrays[name].reshape(-1), array.reshape(-1)) for name, array in expected.items()]
         return replace(self, result=judged(self.result, with_exchanges(checks, flat))).explained()
+
+    def _repr_html_(self) -> str:
+        shapes = ", ".join(f"{name}: {array.dtype} {array.shape}" for name, array in self.arrays.items())
+        said = [f"arrays: {shapes}"] if shapes else []
+        if self.stopped:
+            said.append(f"stopped: {self.stopped}")
+        return self.result._repr_html_() + "".join(f"<p>{markup_text(line[:_LONGEST])}</p>" for line in said)
 
     def __repr__(self) -> str:
         arrays = (f"{name}: {array.dtype} {array.shape}" for name, array in self.arrays.items())

@@ -51,6 +51,7 @@ from memtile.runs.waits import (
     TokenHost,
     earlier_waits,
     ends_waiting,
+    silent_pushes,
     wait_problems,
     waiting_program,
 )
@@ -249,7 +250,8 @@ class ProgramRun:
         left = map(operations.__getitem__, starts[starts > at - cut].tolist())
         waits = waiting_program(self._array.engine, operation, left, str(error), missing, host.waits_for)
         earlier = earlier_waits(self._array.engine, operations[:at], missing)
-        waits = replace(waits, at_work=cut and not waits.channels, earlier=earlier)
+        silent = silent_pushes(self._array.engine, operations[:at], self._shape, missing)
+        waits = replace(waits, at_work=cut and not waits.channels, earlier=earlier, silent=silent)
         return self._halfway(host.ended, [waits])
 
     def _halfway(self, stop: Stop | None, program: Sequence[HostWaiting]) -> Result:

@@ -20,13 +20,21 @@ from memtile.explain.deadlock.context import HostWaiting
 from memtile.explain.deadlock.graph import Via
 from memtile.jit.tables import plain
 from memtile.model.dma.bd_fields import KIND_NAMES
+from memtile.model.dma.channel_registers import QUEUE_TOKEN_LSB
 from memtile.model.dma.task_queue import room
 from memtile.model.state.state import State
 from memtile.model.streams.switch_config import CIRCUIT, OFF, PACKET
 from memtile.runs.channel_addresses import channel_addresses
 from memtile.runs.machine import ArrayMachine
 from memtile.runs.operation_table import Code, queues, table_of
-from memtile.runs.operations import ArrayShape, MaskPoll, Operation, Other, addresses_written
+from memtile.runs.operations import (
+    ArrayShape,
+    MaskPoll,
+    Operation,
+    Other,
+    addresses_written,
+    words_written,
+)
 from memtile.sim.doors.polling import cycles_left, tasks_to_token
 from memtile.sim.doors.relaxed_model import hosts_wait
 from memtile.sim.loop.engine import Engine
@@ -298,6 +306,20 @@ def earlier_waits(
         if isinstance(each, Other) and each.name == WAIT and each.place
     )
     return tuple(each.place for each in waits if not set(channels).isdisjoint(waited_channels(engine, each)))
+
+
+def silent_pushes(
+    engine: Engine, operations: Sequence[Operation], shape: ArrayShape, channels: Collection[int]
+) -> tuple[str, ...]:
+    """Places of the tasks that are pushed to one of some channels and ask for no token."""
+    table, of = table_of(operations), channel_addresses(engine).queues
+    pushes = np.flatnonzero(table.writing(shape, queues)).tolist() if channels else ()
+    return tuple(
+        table[number].place
+        for number in pushes
+        for address, value, _ in words_written(table[number])
+        if of.get(address, -1) in channels and not value >> QUEUE_TOKEN_LSB & 1 and table[number].place
+    )
 
 
 def places_of(said: Mapping[str, int]) -> Iterator[tuple[int, int]]:

@@ -74,6 +74,7 @@ _DOCUMENTS = {
     "explain-output": _Document("Output of memtile explain --json", "runs.ExplainOutput"),
     "faults-output": _Document("Output of memtile faults --json", "runs.FaultsOutput"),
     "info-design-output": _Document("Output of memtile info DESIGN.py --json", "tables.DesignOutput"),
+    "info-lookup-output": _Document("Output of memtile info NAME --json", "tables.LookupOutput"),
     "info-output": _Document("Output of memtile info --json", "tables.InfoOutput"),
     "info-registers-output": _Document("Output of memtile info --registers --json", "tables.RegistersOutput"),
     "info-timing-output": _Document("Output of memtile info --timing --json", "tables.TimingOutput"),
@@ -110,6 +111,7 @@ _DOCUMENTS = {
         "Output of memtile sweep --json and memtile sweep show --json", "explorations.SweepOutput"
     ),
     "sweep-replay-output": _Document("Output of memtile sweep replay --json", "explorations.ReplayOutput"),
+    "test-output": _Document("Output of memtile test --json", "explorations.TestOutput"),
     "trace-output": _Document("Output of memtile trace decode --json", "traces.TraceOutput"),
     "warmup-output": _Document("Output of memtile warmup --json", "tables.WarmupOutput"),
 }

@@ -7,10 +7,12 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 from msgspec import Meta
 
 from memtile.documents import Amount, Count, Positive, Scalar, Share, among, keyed, limited
+from memtile.explore.suite.outcome import Verdict
 from memtile.explore.survey.survey_outcome import Bucket
 from memtile.explore.sweep.row import VariantState
 from memtile.explore.sweep.space import SweepAxis
 from memtile.explore.sweep.variant_figures import FIGURES
+from memtile.schemas.runs import FindingData
 
 _Text = Annotated[str, Meta(min_length=1)]
 _Web = Annotated[str, Meta(pattern="^https://")]
@@ -252,6 +254,53 @@ class SurveyOutput(TypedDict):
     designs: list[SurveyedDesign]
     without_device: list[str]
     without_text: list[str]
+    interrupted: bool
+    seconds: Amount
+
+
+class TestedDesign(TypedDict):
+    """What became of the test of a design.
+
+    Attributes:
+        name: Of the test: the path of its design, unless it has another.
+        file: Of the design.
+        good: It passed, or is unknown where that is allowed.
+        why: One sentence, for people; empty where all is well.
+        device: That it ran on; null if it never began.
+        cycles: That it ran; null if it never began.
+        budget: Most cycles that it may take; null without a budget.
+        baseline: Its cycles in the baseline; null where it has none.
+        findings: Of its check and its run, errors first.
+    """
+
+    name: str
+    file: str
+    verdict: Verdict
+    good: bool
+    why: str
+    device: str | None
+    cycles: Count | None
+    budget: Count | None
+    baseline: Count | None
+    seconds: Amount
+    findings: list[FindingData]
+
+
+class TestOutput(TypedDict):
+    """What became of the tests of designs.
+
+    Attributes:
+        good: Every test ran and is good.
+        found: Tests; fewer ran after Ctrl-C.
+        counts: Designs by verdict.
+        notes: What else was done; texts for people.
+    """
+
+    good: bool
+    found: Count
+    counts: Annotated[dict[str, Count], keyed(Verdict)]
+    designs: list[TestedDesign]
+    notes: list[str]
     interrupted: bool
     seconds: Amount
 

@@ -7,6 +7,8 @@ from typing import Annotated, Any, NotRequired, TypedDict
 from msgspec import Meta
 
 from memtile.arch.grades import Grade
+from memtile.arch.registers import Access
+from memtile.arch.tiles import Generation, Role
 from memtile.documents import Amount, Count, Positive, Scalar
 from memtile.schemas.common import Error
 
@@ -125,6 +127,82 @@ class RegistersOutput(TypedDict):
     modules: Annotated[dict[str, ModuleCoverage], _Some]
     all: CoverageData
     used_by_driver: CoverageData
+
+
+class FieldData(TypedDict):
+    """A field of a register.
+
+    Attributes:
+        access: Code of AM025; rwsc: cleared by the hardware; rora: a read has an effect.
+        reset: Its raw value after reset.
+    """
+
+    name: str
+    msb: Count
+    lsb: Count
+    access: Access
+    reset: Count
+
+
+class RegisterData(TypedDict):
+    """A register of a tile kind.
+
+    Attributes:
+        driver_name: Its spelling in the driver's header; null where that does not have it.
+        offset: First byte in the tile's address space.
+        address: Absolute byte address; null unless one was asked for, as are column and row.
+        bits: Of one access.
+        bytes: Of address space that it answers to.
+        acts: False = stored only, nothing in the model reads it.
+        does: What an access does in the model; a text for people.
+    """
+
+    name: str
+    driver_name: str | None
+    generation: Generation
+    tile: Role
+    module: str
+    offset: Count
+    address: Count | None
+    column: Count | None
+    row: Count | None
+    bits: Positive
+    bytes: Positive
+    reset: Count
+    access: Access
+    grade: Grade
+    source: str
+    acts: bool
+    does: str
+    fields: list[FieldData]
+
+
+class NumberData(TypedDict):
+    """An event or a stream port.
+
+    Attributes:
+        what: Event of a module, master port or slave port; a text for people.
+    """
+
+    name: str
+    number: Count
+    what: str
+    tile: Role
+    generation: Generation
+
+
+class LookupOutput(TypedDict):
+    """Registers, events and stream ports that have a name, a number or an address.
+
+    Attributes:
+        exact: False = only a part of a name was given: these are what it may mean, the nearest first.
+    """
+
+    query: str
+    device: str
+    exact: bool
+    registers: list[RegisterData]
+    numbers: list[NumberData]
 
 
 class TimingConstant(TypedDict):

@@ -44,6 +44,11 @@ def data(result: CallToolResult) -> dict[str, Any]:
     return found
 
 
+def whole(tool: str) -> dict[str, int]:
+    """Arguments for an answer that nothing is left out of."""
+    return {} if tool == "more" else {"most_bytes": 1_000_000}
+
+
 def ask(*calls: tuple[str, dict[str, Any]], root: Path | None = None, options: Sequence[str] = ()) -> Answers:
     """The answers to some calls, in one conversation.
 
@@ -54,7 +59,7 @@ def ask(*calls: tuple[str, dict[str, Any]], root: Path | None = None, options: S
     """
 
     async def each(client: Client) -> Answers:
-        return [data(await client.call_tool(name, arguments)) for name, arguments in calls]
+        return [data(await client.call_tool(name, {**whole(name), **arguments})) for name, arguments in calls]
 
     found: Answers = talk(each, *(("--root", str(root)) if root else ()), *options)
     return found

@@ -160,6 +160,13 @@ CASES = (
     ),
     Case("program", f"run scale.mlir --kernels scale_functions.py {_OUT}", "o.npy", "wanted", _mlir),
     Case("export", "export scale.mlir --mlir -o o.mlir", "o.mlir", "output", _mlir),
+    Case(
+        "test",
+        "test d.py --junit j.xml --sarif s.json --markdown m.md --baseline b.toml --update-baseline",
+        "j.xml s.json m.md b.toml",
+        "junit sarif markdown baseline",
+        _design,
+    ),
     Case("lower to svg", "lower t.json --picture o.svg", "o.svg", "picture", _tiling),
     Case("lower to png", "lower t.json --picture o.png", "o.png", "picture", _tiling),
     Case("a pasted tiling to html", "bd tiling t.json --picture o.html", "o.html", "picture", _tiling),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 
 import numpy as np
@@ -30,61 +31,37 @@ HEAD = """# Held to the silicon
 
 {summary}
 
-Every public measurement that we know of, and what the model gives for it. `make docs` makes this page from
-`tests/silicon/cases/*.json` by `python tests/silicon/page.py docs/silicon.md`, which runs every set-up that
-can be built; `tests/silicon/test_cases.py` holds the model to the numbers below.
+Every public measurement that we know of beside what the model gives. `make docs` makes this page from
+`tests/silicon/cases/*.json` and runs every set-up that can be built; `tests/silicon/test_cases.py` holds
+the model to the numbers. Search the page for a case, a document or a deviation.
 
-The error is the difference as a part of what was measured; where 0 was measured, the difference. Cases of a
-manual are what it states. Each case has one of these roles:
+The error is the difference as a part of the measured value, or the difference where that is 0. The points
+of a sweep count once, with their median. The role of a case:
 
-- *prediction*: nothing of its document was used to choose anything: no timing constant, no rule, no parameter
-  of its set-up. The split is by document, not by case, since the cases of one document share captures,
-  set-ups and author
-- *untimed*: the quantity does not depend on timing: words that were sent, zero where nothing competes,
-  whether a program finishes. The model would give the same with other constants
-- *calibration*: something was chosen with a measurement of its document (`tests/silicon/used.json`, below).
-  That the model agrees with it is no prediction
+- *prediction*: nothing of its document was used to choose a constant, a rule or a set-up
+- *untimed*: the quantity does not depend on timing
+- *calibration*: something was chosen with a measurement of its document (below), so agreement predicts
+  nothing
 
-The points of a sweep count once, with the median of their errors. A case that was recorded since the split by
-document has what the model gave at first sight, before any constant was fitted to it.
+No number comes from a vendor's simulator. {second} cases are second-hand: the source of an emulator (xdna-
+emu) has them and names the hardware run. External memory is fitted to half of the cases of the used
+documents (`tests/support/silicon/silicon_fit.py`): {board}. Cases run with the constants of their board.
 
-No number comes from a simulator or a device model of a vendor, whoever repeats it. {second} of the cases are
-second-hand silicon: the source of an emulator (xdna-emu) has them, as constants, assertions or literals, and
-names the hardware run that they were measured in; the captures are not published.
+What the time of a case is of decides what its error says; the first kind that applies counts:
 
-Of the used documents, external memory is fitted to half of the cases, by the SHA-256 of their ids
-(`tests/support/silicon/silicon_fit.py`); medians of 50 runs of 64 words count, single runs do not:
-{board}. What was measured on Phoenix is run with the constants of that board, what was measured on
-Strix Halo with those of `--timing strix_halo`, all else of an npu2 with those of Strix.
+- `count`: how many events, words, runs or cycles in a state, not a time
+- `host`: an operation of firmware or host lies between the stamps (DEV-HOST-2)
+- `first`: so does a channel's first access to external memory, which varies from 0 to 1,800 cycles (DEV-
+  EXT-1)
+- `external`: the later stamp waits for external memory, of which the model has one latency (DEV-EXT-1)
+- `kernel`: it waits for core code whose cycles are not published (DEV-KERNEL-1)
+- `array`: none of these
 
-What a case says depends on what its time is of, and errors of one kind say nothing of another one, so the
-page has them apart. A case is of the first of these kinds that applies; its set-up and its quantity decide,
-as its source has them, and nothing else does (`time_of` of the case):
+Only `host` and `kernel` are not modelled; no figure above has them. A quantity *repeats* if it was measured
+more than once within 5%, *varies* if the runs differ by more, and else was *not repeated*.
 
-- `count`: no time from one stamp to another but how many: events, words, runs, cycles in a state
-- `host`: an operation of a transaction or of a host lies between the stamps. Firmware and host are not in the
-  array; one run differs from the next by a third and more (DEV-HOST-2)
-- `first`: the first access of a channel to external memory lies between them. The model has a constant for
-  it; on silicon it takes from nothing to 1,800 cycles, another time in each run, and most cases are of one
-  run (DEV-EXT-1)
-- `external`: the later stamp waits for external memory, of which the model has one latency and no DRAM
-  (DEV-EXT-1)
-- `kernel`: it waits for core code whose pace is not published, or a published count of it
-  at another shape (DEV-KERNEL-1)
-- `array`: it waits for nothing of these
-
-What is *modelled* is all but `host` and `kernel`: firmware and a compiler's code are not in the array, and no
-model of it can have their time. No figure of the first lines has them.
-
-A quantity *repeats* if it was measured more than once, in one document or elsewhere, and the runs differ by
-no more than 5%; it *varies* if they differ by more, or if the first access to external memory is in a single
-run (`tests/support/silicon/silicon_spread.py`); else it was *not repeated*, and nobody knows. No model can be
-within 5% of a single run of what varies; it can have the run inside the spread, which the table of all cases
-says.
-
-The band of a case is the lowest and the highest that the model gives when all constants with a likely or a
-measured range are at one end of it, or at the other: {varied}.
-What does not hang on them has none.
+The band of a case is what the model gives with all constants of a likely or measured range at one end:
+{varied}.
 """
 
 LACKS = {
@@ -112,16 +89,17 @@ SETTLED = """What would settle those of what is modelled:
 - tasks in flight (DEV-QUEUE-1): the same sweep on Phoenix, with what a task fills
 """
 _VERDICTS = """\
-The {count} verdicts of `tests/silicon/verdicts.json`, from mlir-aie's tests of packet flows and
-deadlocks on a Strix laptop: the model ends and hangs with all of them
-(`tests/silicon/test_verdicts.py`). They are *calibration*: the rules of ports (DEV-INGRESS-2) were
-chosen with them."""
+The {count} verdicts of mlir-aie's tests of packet flows and deadlocks on a Strix laptop
+(`tests/silicon/verdicts.json`): the model ends and hangs with all of them. They are *calibration*
+(DEV-INGRESS-2)."""
 _CALLS = """\
 `arch/kernel_cycles.tsv` has {rows} published counts of calls of AMD's kernels. {kept} of them, by the
 SHA-1 of their ids, validate the rule of [kernels.md](kernels.md) and were used for nothing; it gives
 {count} of these, from the others, with a median error of {median:.1%}, {high:.1%} at the 90th
 percentile. They share their document with the rows that the rule is made from: none is a *prediction* as
 this page has it."""
+MARK = "<!-- table of cases, made by `make docs` -->"
+_TABLE = re.compile(r"^\|.*\n(?=\|---)", re.MULTILINE)
 DRAW = "one run of what differs from run to run by more than this"
 
 
@@ -150,7 +128,7 @@ def page() -> str:
         _again(found, numbers),
     ]
     parts += [_built(found, numbers), _verdicts(), _calls(), _others(found)]
-    return "\n".join(parts)
+    return _TABLE.sub(f"{MARK}\\n\\g<0>", "\n".join(parts))
 
 
 def quantities(found: Iterable[Case], numbers: Mapping[str, float]) -> dict[str, float]:

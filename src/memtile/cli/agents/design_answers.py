@@ -7,7 +7,7 @@ from functools import partial
 from time import monotonic
 from typing import Any
 
-from memtile.cli.agents.short_answers import run_answer, shortened
+from memtile.cli.agents.short_answers import run_answer
 from memtile.runs.options import RunOptions
 
 _RUNS = 16  # of the same length, that the questions about limits take with the first one
@@ -30,9 +30,9 @@ def design_explained(
     Raises:
         MemtileError: as loading and running it raises.
     """
-    from memtile.cli.explain_design import explained
     from memtile.cli.report_files import Studies
     from memtile.cli.runnable import load_beside
+    from memtile.explain.summary import Layout
 
     make = partial(load_beside, file, device=device, settings=settings, kernels=kernels or None)
     begin = monotonic()
@@ -45,6 +45,6 @@ def design_explained(
         lambda: make().run(of_run.run_again()).result,
         device=made.design.device,
     )
-    lines = [*explained(result), *([] if is_short else [_LEFT_OUT])]
+    lines = [*result.summary(Layout(wrapped=False)), *([] if is_short else [_LEFT_OUT])]
     lifted = result.as_json()["lifted"]
-    return {**run_answer(result, made.words(done)), "lifted": lifted, "lines": shortened(lines)}
+    return {**run_answer(result, made.words(done)), "lifted": lifted, "lines": lines}

@@ -1,6 +1,6 @@
 """Answers about graphs in C++: how a run ended, what limits it, in the names that the graph gives.
 
-An answer has the lines that the command prints, and beside them data of its ``--json``, with long lists cut.
+An answer has the lines that the command prints, and beside them data of its ``--json``.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from memtile.cli.agents.short_answers import run_answer, shortened, without_zeros
+from memtile.cli.agents.short_answers import run_answer, without_zeros
 from memtile.cli.graph_file import GraphOptions
 from memtile.runs.options import RunOptions
 
@@ -108,7 +108,7 @@ def _short(shown: ShownRun, lines: Sequence[str]) -> dict[str, Any]:
 
     data, result = shown.as_json(), shown.done.result
     data["kernels"] = [without_zeros(each) for each in data["kernels"]]
-    kept = {name: shortened(value) if isinstance(value := data[name], list) else value for name in _KEPT}
+    kept = {name: data[name] for name in _KEPT}
     if result is None:
         return {**kept, "status": None, "lines": lines}
     short = run_answer(result, shown.done.outputs)

@@ -11,13 +11,18 @@ from collections.abc import Callable
 from importlib.resources import files
 from typing import Any
 
-from memtile.cli.agents.tool_arguments import with_marks
+from memtile.cli.agents.brief_answers import BYTES, StoredAnswers
+from memtile.cli.agents.lookup_tools import Answer
+from memtile.cli.agents.tool_arguments import refused, with_marks
 from memtile.cli.agents.tool_worker import ToolWorker
-from memtile.cli.agents.tools import MODELS, TOOLS, Answer
-from memtile.errors import InputFileError
+from memtile.cli.agents.tools import MODELS, TOOLS
+from memtile.errors import InputFileError, MemtileError
 from memtile.plain_text import json_text
 
 NAME = "memtile"
+_SIZE = (
+    "`most_bytes` bounds the answer: what is left out has its place in `more`, which the tool `more` reads."
+)
 SKILL = "memtile://skill"
 
 
@@ -67,11 +72,12 @@ def made_server(version: str, worker: ToolWorker, warning: str = "") -> Any:
         InputFileError: the package ``mcp`` is not installed.
     """
     sdk = _sdk()
-    server = sdk.MCPServer(NAME, instructions=skill_text(), version=version, log_level="ERROR")
-    turns = asyncio.Lock()
+    server = _server_class(sdk)(NAME, instructions=skill_text(), version=version, log_level="ERROR")
+    turns, stored = asyncio.Lock(), StoredAnswers()
     for tool in TOOLS:
-        answering = _answering(tool, turns, worker, warning if tool.__name__ in MODELS else "")
-        server.tool(description=inspect.getdoc(tool), structured_output=False)(answering)
+        answering = _answering(tool, turns, worker, stored, warning if tool.__name__ in MODELS else "")
+        server.tool(description=f"{inspect.getdoc(tool)}\n\n{_SIZE}", structured_output=False)(answering)
+    server.tool(structured_output=False)(_more(stored))
     server.resource(SKILL, name="skill", mime_type="text/markdown")(skill_text)
     return server
 
@@ -94,22 +100,90 @@ def _sdk() -> Any:
 
 
 def _answering(
-    tool: Callable[..., Answer], turns: asyncio.Lock, worker: ToolWorker, warning: str
+    tool: Callable[..., Answer],
+    turns: asyncio.Lock,
+    worker: ToolWorker,
+    stored: StoredAnswers,
+    warning: str,
 ) -> Callable[..., Any]:
     """The tool as the SDK calls it: an input that is refused is an answer that says so, not a failure.
 
     The calls take turns, in a process of their own: a design is code of its user, and may never end.
     """
+
+    async def call(most_bytes: int = BYTES, **arguments: Any) -> Any:
+        async with turns:
+            answer, is_refused = await worker.answer(tool.__name__, arguments)
+        answer |= {"warning": warning} if warning and not is_refused else {}
+        return _result(stored.brief(answer, most_bytes), is_refused=is_refused)
+
+    own = inspect.signature(tool, eval_str=True)
+    size = inspect.signature(call, eval_str=True).parameters["most_bytes"]
+    every = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in (*own.parameters.values(), size)]
+    functools.update_wrapper(call, tool, assigned=("__name__", "__doc__", "__module__"), updated=())
+    del call.__wrapped__  # type: ignore[attr-defined]
+    call.__signature__ = inspect.Signature(every)  # type: ignore[attr-defined]
+    call.__annotations__ = {each.name: each.annotation for each in every}
+    return call
+
+
+def _more(stored: StoredAnswers) -> Callable[..., Any]:
+    """The tool that reads what an answer has left out."""
+
+    async def more(answer: str, path: str = "", begin: int = 0, most_bytes: int = BYTES) -> Any:
+        """Read what a long answer has left out.
+
+        `answer` is its name in `more`, `path` a place that it names, such as "channels" or
+        "designs[0].findings"; `begin` is the first element of a list, or the first character of a text:
+        `next` of the page before. `most_bytes` bounds the page.
+        """
+        try:
+            return _result(stored.page(answer, path, begin, most_bytes), is_refused=False)
+        except MemtileError as error:
+            return _result({"error": refused(error)}, is_refused=True)
+
+    return more
+
+
+def _result(answer: Answer, *, is_refused: bool) -> Any:
+    """An answer as the protocol has it."""
     from mcp.types import CallToolResult, TextContent
 
-    @functools.wraps(tool)
-    async def call(**arguments: Any) -> CallToolResult:
-        async with turns:
-            answer, refused = await worker.answer(tool.__name__, arguments)
-        answer |= {"warning": warning} if warning and not refused else {}
-        text = json_text(answer)
-        return CallToolResult(
-            content=[TextContent(type="text", text=text)], structured_content=answer, is_error=refused
-        )
+    text = TextContent(type="text", text=json_text(answer))
+    return CallToolResult(content=[text], structured_content=answer, is_error=is_refused)
 
-    return call
+
+def _server_class(sdk: Any) -> Any:
+    """The server of the SDK, which says in our form which arguments are of a wrong type."""
+    from mcp.server.mcpserver.exceptions import ToolError
+    from pydantic import ValidationError
+
+    class Server(sdk.MCPServer):  # type: ignore[misc]
+        async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
+            try:
+                return await super().call_tool(name, arguments, context)
+            except ToolError as error:
+                if not isinstance(error.__cause__, ValidationError):
+                    raise
+                return _result({"error": _misfit(error.__cause__.errors())}, is_refused=True)
+
+    return Server
+
+
+_TYPES = {
+    "string_type": "a text", "int_type": "a whole number", "int_parsing": "a whole number",
+    "int_from_float": "a whole number", "float_type": "a number", "float_parsing": "a number",
+    "bool_parsing": "true or false", "bool_type": "true or false", "list_type": "a list",
+    "dict_type": "an object", "missing": "given",
+}  # fmt: skip
+_GIVEN = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "null"}
+
+
+def _misfit(errors: list[Any]) -> Answer:
+    """What is wrong with the types of arguments, as the errors of commands say it."""
+    first = errors[0]
+    field = ".".join(str(part) for part in first["loc"] if not str(part).startswith(("function-", "dict[")))
+    allowed = _TYPES.get(first["type"]) or first["msg"].removeprefix("Input should be ")
+    given = "missing" if first["type"] == "missing" else _GIVEN.get(type(first["input"]), "a number")
+    says = f"arguments of the tool: {field} is {given}; it must be {allowed} (schema of the tool)."
+    return {"reason": "argument", "field": field, "message": says}

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from memtile.explain.results import Result
 
-LINES = 60
-"""Of a list that has no end of its own; what is left out is said."""
-FINDINGS = 20
 WORDS = 16
 """First words of an output."""
-
-
-def shortened(lines: Sequence[Any], most: int = LINES) -> list[Any]:
-    """The first of them, and how many are left out."""
-    rest = len(lines) - most
-    return [*lines] if rest <= 0 else [*lines[:most], f"... and {rest} more"]
 
 
 def run_answer(result: Result, arrays: Mapping[str, Any]) -> dict[str, Any]:
@@ -28,12 +19,12 @@ def run_answer(result: Result, arrays: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "good": result.good,
         **{key: whole[key] for key in kept},
-        "findings": shortened(whole["findings"], FINDINGS),
-        "waiting": shortened(whole["waiting"]),
-        "resting": shortened(whole["resting"], 8),
-        "checks": shortened([check for check in whole["checks"] if not check["exact"]], 8),
-        "channels": shortened([without_zeros(channel) for channel in whole["channels"]]),
-        "cores": shortened([without_zeros(core) for core in whole["cores"]]),
+        "findings": whole["findings"],
+        "waiting": whole["waiting"],
+        "resting": whole["resting"],
+        "checks": [check for check in whole["checks"] if not check["exact"]],
+        "channels": [without_zeros(channel) for channel in whole["channels"]],
+        "cores": [without_zeros(core) for core in whole["cores"]],
         "outputs": {name: _array(array) for name, array in arrays.items()},
         "assumed": whole["assumed"],
         "parameters": whole["parameters"],

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from memtile.cli.agents.short_answers import shortened
 from memtile.explore.sweep.row import VariantState
 from memtile.runs.options import RunOptions
 
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
 _PARTS = 3
 """Of the time of a sweep: variants begin in the first, and a process may have one that waits for another."""
 _LEAST = 0.1  # seconds for a variant
-_GOOD, _BAD = 20, 12  # variants that are listed
 
 
 def sweep_answer(
@@ -62,7 +60,7 @@ def sweep_answer(
     return {
         "good": found.good,
         **data,
-        "front": shortened([rows[row.key]["point"] for row in found.front], _GOOD),
-        "variants": shortened([rows[row.key] for row in found.ranked], _GOOD),
-        "infeasible": shortened(bad, _BAD),
+        "front": [rows[row.key]["point"] for row in found.front],
+        "variants": [rows[row.key] for row in found.ranked],
+        "infeasible": bad,
     }

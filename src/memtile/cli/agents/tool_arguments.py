@@ -19,7 +19,7 @@ from memtile.output_files import write_output
 
 MOST_SECONDS = 600.0
 """Seconds that an agent may give a run."""
-_FILES = ("path", "kernels", "dump", "graph", "design", "include", "in_folder")
+_FILES = ("path", "kernels", "dump", "graph", "design", "include", "in_folder", "first", "second")
 _FILES_BY_NAME = "inputs"
 _HALVES, _MARK = re.compile("[\ud800-\udfff]"), "\ufffe"  # no character, in no text
 _WHERE, _SCHEMA = "arguments of the tool", "schema of the tool"

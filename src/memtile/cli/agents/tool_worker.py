@@ -6,15 +6,20 @@ import asyncio
 import json
 import os
 import queue
+import signal
 import sys
+import sysconfig
 import threading
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import Any, TextIO
 
+from memtile.cli.agents.lookup_tools import SECONDS, Answer
 from memtile.cli.agents.tool_arguments import RefusedError, as_text, check_arguments, refused
-from memtile.cli.agents.tools import MODELS, SECONDS, TOOLS, Answer
+from memtile.cli.agents.tools import MODELS, TOOLS
 from memtile.cli.failure import UsageError, expected_end
 from memtile.cli.sandboxed import sandbox_policy
 from memtile.errors import MemtileError
@@ -23,10 +28,18 @@ from memtile.sandbox.policy import GIGABYTE, PROCESSES, environment
 from memtile.sandbox.start import ProcessStart, confined
 
 GRACE = 20.0
-"""Seconds that a call may take beside those that a run is given."""
+"""Seconds that a call may take beside those that a run is given, where code of memtile takes them."""
+LATE = 0.25
+"""Seconds after which code of a user is ended, beside those that a run is given."""
 _COMPILING = 600.0  # seconds for the engine, once
 _AGAIN = 0.1  # seconds until a process is ended again
 _CODE = "from memtile.cli.agents.tool_worker import serve; serve({memory!r})"
+_OURS = (
+    str(Path(__file__).parents[2]),
+    *(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")),
+    "<",  # made at run time, as dataclasses do
+)
+"""Where code is that is no user's."""
 _BY_NAME = {tool.__name__: tool for tool in TOOLS}
 
 
@@ -103,14 +116,45 @@ def _lost(error: NoAnswerError, limit: float) -> Answer:
     return {"error": {"reason": "input_file", "field": "", "message": says}}
 
 
+class TimeOverError(BaseException):
+    """Code of a user runs after the time of its call; no ``except Exception`` of his catches it."""
+
+
+@contextmanager
+def _ending_user_code(seconds: float) -> Iterator[None]:
+    """End code of a user that runs within this once the time is over; code of memtile ends by itself."""
+    if not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def look(_number: int, frame: FrameType | None) -> None:
+        while frame is not None:
+            if not frame.f_code.co_filename.startswith(_OURS):
+                raise TimeOverError
+            frame = frame.f_back
+
+    before = signal.signal(signal.SIGALRM, look)
+    signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.0) + LATE, LATE)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
 def tried(name: str, arguments: dict[str, Any]) -> tuple[Answer, bool]:
     """The answer, and whether the input was refused; the errors are those of ``--json`` of the commands."""
     try:
-        return _BY_NAME[name](**arguments), False
+        with _ending_user_code(arguments.get("seconds", SECONDS)):
+            return _BY_NAME[name](**arguments), False
     except RefusedError as error:
         return {"error": error.answer}, True
     except (MemtileError, UsageError) as error:
         return {"error": refused(error)}, True
+    except TimeOverError:
+        given = arguments.get("seconds", SECONDS)
+        says = f"the code of the design did not return within {max(given, 0.0):g} s; a design must return"
+        return {"error": {"reason": "input_file", "field": "", "message": says}}, True
     except SystemExit as error:
         says = f"the code of the design left its process ({error!r}); a design must return"
         return {"error": {"reason": "input_file", "field": "", "message": says}}, True

@@ -8,14 +8,14 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from time import monotonic
 from typing import Any, Literal
 
 from memtile.arch.dispatch import Dispatch
 from memtile.arch.tiles import TileName
 from memtile.cli.agents.design_answers import design_explained
 from memtile.cli.agents.graph_answers import graph_answer, graph_explained, graph_options
-from memtile.cli.agents.short_answers import FINDINGS, run_answer, shortened
+from memtile.cli.agents.lookup_tools import SECONDS, Answer, diff, docs, plan, registers, until
+from memtile.cli.agents.short_answers import run_answer
 from memtile.cli.agents.tool_arguments import Kind, given_file
 from memtile.cli.graph_file import is_graph
 from memtile.cli.iron_program import is_iron
@@ -31,9 +31,7 @@ _USED |= dict.fromkeys(CPP_SUFFIXES, _GRAPH)
 _OF_IRON = ("settings", "inputs", "dispatch")
 _OTHERS = ("kernels", "inputs", "dispatch")  # that a program of register writes has a use for
 
-Answer = dict[str, Any]
 Launched = Literal["xclbin", "elf"]
-SECONDS = 60.0
 MOST_ELEMENTS = 4096
 
 
@@ -63,8 +61,6 @@ def check(
         sources = KernelSources(include=[include] if include else None)
         results = checked([file.name], device, _settings(settings), sources)
         answers = [each.as_json() for each in results]
-        for each in answers:
-            each["findings"] = shortened(each["findings"], FINDINGS)
         return dict(file.said({"good": all(each.good for each in results), "designs": answers}))
 
 
@@ -108,7 +104,7 @@ def run(
         more = {"kernels": kernels, "inputs": inputs, "dispatch": dispatch}
         _fit(file.name, settings=settings, include=include, in_folder=in_folder, costs=costs, **more)
         if is_graph([file.name]):
-            of_run = RunOptions(max_cycles=max_cycles, check=races, progress=_until(seconds))
+            of_run = RunOptions(max_cycles=max_cycles, check=races, progress=until(seconds))
             graph = graph_options(device, include, in_folder, costs)
             return graph_answer(file.name, graph, _settings(settings), of_run, whole=whole)
         launched = Dispatch(dispatch) if dispatch else None
@@ -119,7 +115,7 @@ def run(
             kernels=kernels or None,
             given=arrays,
         )
-        done = design.run(max_cycles=max_cycles, check=races, dispatch=launched, progress=_until(seconds))
+        done = design.run(max_cycles=max_cycles, check=races, dispatch=launched, progress=until(seconds))
         answer = done.result.as_json() if whole else run_answer(done.result, design.words(done))
         return dict(file.said({**answer, "launch": launch_data(done)}))
 
@@ -152,7 +148,7 @@ def explain(
 
     if design and not dump and not graph:
         _fit(design, kernels=kernels, settings=settings, include=include, in_folder=in_folder, costs=costs)
-        of_run = RunOptions(max_cycles=max_cycles, progress=_until(seconds))
+        of_run = RunOptions(max_cycles=max_cycles, progress=until(seconds))
         with given_file(design, "", "txt") as file:
             return design_explained(file.name, device, kernels, _settings(settings), of_run, seconds)
     if bool(dump) == bool(graph):
@@ -164,13 +160,13 @@ def explain(
     with given_file(dump or graph, "", "txt") as file:
         if graph:
             _fit(graph, kernels=kernels, design=design)
-            of_run = RunOptions(max_cycles=max_cycles, progress=_until(seconds))
+            of_run = RunOptions(max_cycles=max_cycles, progress=until(seconds))
             chosen = graph_options(device, include, in_folder, costs)
             return graph_explained(file.name, chosen, _settings(settings), of_run, seconds)
         _refuse("a dump", [name for name, given in of_graph.items() if given])
         how: dict[str, Any] = {"settings": _settings(settings), "kernels": kernels or None}
         found = report_of(file.name, design or None, device=device, **how).as_json()
-    return {key: shortened(value) if isinstance(value, list) else value for key, value in found.items()}
+    return dict(found)
 
 
 def sweep(
@@ -217,7 +213,7 @@ def sweep(
 
 def lower(
     tiling: dict[str, Any] | list[dict[str, Any]] | None = None,
-    memref: str = "",
+    memref: Any = "",
     tile: TileName | None = None,
     access: Literal["read", "write"] | None = None,
     elements: bool = False,
@@ -232,13 +228,19 @@ def lower(
     """
     from memtile.access.tiling_cases import tilings_of
     from memtile.cli.lower import given_tiling
+
+    if not isinstance(memref, str):
+        says = "memref is an object; it must be the text of an MLIR type"
+        raise InputFileError(
+            f'arguments of the tool: {says}. Write "memref<4x8xi32, strided<[16, 1], offset: 3>>".'
+        )
     from memtile.report.lowering import answer
 
     items, _ = tilings_of(given_tiling(tiling, memref or None))
     override = {"tile": tile, "access": access}
     found = [answer(item, n, **override) for n, item in enumerate(items, 1)]
     answers = [_lowered(each, elements) for each in found]
-    return {"good": all(each.lowering is not None for each in found), "answers": shortened(answers)}
+    return {"good": all(each.lowering is not None for each in found), "answers": answers}
 
 
 def descriptor(
@@ -307,17 +309,6 @@ def _settings(given: Mapping[str, Any] | None) -> list[str]:
     return [f"{name}={value}" for name, value in (given or {}).items()]
 
 
-def _until(seconds: float) -> Callable[[int], None]:
-    """What ends a run as Ctrl-C does, once the time is over."""
-    end = monotonic() + seconds
-
-    def look(_done: int) -> None:
-        if monotonic() > end:
-            raise KeyboardInterrupt
-
-    return look
-
-
 def _lowered(found: Any, elements: bool) -> Answer:
     from rich.console import Console
 
@@ -336,7 +327,9 @@ def _lowered(found: Any, elements: bool) -> Answer:
     return answer
 
 
-TOOLS: tuple[Callable[..., Answer], ...] = (check, run, explain, sweep, lower, descriptor, limits)
+TOOLS: tuple[Callable[..., Answer], ...] = (
+    check, run, explain, sweep, plan, diff, lower, descriptor, limits, registers, docs,
+)  # fmt: skip
 """All of them, in the order in which an agent sees them."""
-MODELS = {"check", "run", "explain", "sweep"}
+MODELS = {"check", "run", "explain", "sweep", "plan", "diff"}
 """Names of those that need the compiled engine."""

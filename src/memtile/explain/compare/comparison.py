@@ -130,6 +130,22 @@ class RunComparison:
         """Whether nothing differs of what both have."""
         return not (self.run or self.words or self.registers)
 
+    def is_within(self, tolerance: float) -> bool:
+        """Whether the same words came out, and the runs ended alike in about the same cycles.
+
+        Args:
+            tolerance: part of the first's cycles by which the second's may differ.
+
+        Raises:
+            InputFileError: one of the two has no run.
+        """
+        if self.run is None:
+            raise InputFileError(
+                f"{self.first.name} and {self.second.name}: "
+                "--tolerance is for cycles, and one of them has no run."
+            )
+        return self.run.is_within(tolerance) and not self.words
+
     def lines(self) -> Iterator[str]:
         """Text: a heading for each part that differs."""
         for side in (self.first, self.second):

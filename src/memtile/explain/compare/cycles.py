@@ -7,10 +7,13 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from memtile.documents import Scalar, one_of
+from memtile.model.state.causes import Cause, CoreCause
 
 _NAMES = ("status", "cycles", "host_cycles", "bit_exact")
+_TIMES = ("cycles", "host_cycles")
 _Value = Annotated[Any, one_of(Scalar)]
 _SHOWN = 20  # lines about channels and cores
+_TEXTS = {each.name.lower().replace("_", " "): each.text for each in (*CoreCause, *Cause)}
 _LISTS = ("errors", "waiting", "resting", "unsimulated", "assumed")
 
 
@@ -32,11 +35,12 @@ class Change:
 
     @property
     def text(self) -> str:
-        """``memory(0,1) S2MM 0 'rows': waiting for a lock 1221 -> 300 (-921)``."""
+        """``memory(0,1) S2MM 0 'rows': lock acquire 1,221 -> 300 (-921)``."""
+        what = _TEXTS.get(self.what, self.what)
         if self.first is None or self.second is None:
             side, value = ("second", self.second) if self.first is None else ("first", self.first)
-            return f"{self.where}: {self.what} only in the {side}: {value}"
-        return f"{self.where}: {self.what} {self.first} -> {self.second}{self._by()}"
+            return f"{self.where}: {what} only in the {side}: {value}"
+        return f"{self.where}: {what} {_shown(self.first)} -> {_shown(self.second)}{self._by()}"
 
     def _by(self) -> str:
         numbers = (int, float)
@@ -45,8 +49,8 @@ class Change:
         if not isinstance(self.second, numbers):
             return ""
         by = self.second - self.first
-        share = f", {100 * by / self.first:+.1f}%" if self.first and self.what == "cycles" else ""
-        return f" ({by:+}{share})"
+        share = f", {100 * by / self.first:+.1f} %" if self.first and self.what == "cycles" else ""
+        return f" ({by:+,}{share})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +72,26 @@ class RunChanges:
     def __bool__(self) -> bool:
         return bool(self.run or self.causes or self.channels or self.others)
 
+    def is_within(self, tolerance: float) -> bool:
+        """Whether both ended alike, and their cycles differ by no more than a part of the first's."""
+        for change in self.run:
+            if change.what not in _TIMES or change.first is None or change.second is None:
+                return False
+            if change.what == "cycles" and abs(change.second - change.first) > tolerance * change.first:
+                return False
+        return True
+
     def lines(self) -> Iterator[str]:
         """Text."""
         yield from (change.text for change in (*self.run, *self.causes, *self.channels[:_SHOWN]))
         if len(self.channels) > _SHOWN:
             yield f"and {len(self.channels) - _SHOWN} smaller ones of channels and cores (--json has all)"
         yield from (change.text for change in self.others)
+
+
+def _shown(value: object) -> str:
+    """A value for people; whole numbers with separators of thousands."""
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
 def run_changes(first: Mapping[str, Any], second: Mapping[str, Any]) -> RunChanges:

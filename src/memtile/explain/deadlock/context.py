@@ -23,6 +23,7 @@ class HostWaiting:
         releases: locks that these tasks release, or it itself, as far as is known.
         at_work: it waits for nothing: a pause or the time of a step is not over.
         earlier: places of its waits for the same channel before this one.
+        silent: places of the tasks that it has pushed to the channel and that ask for no token.
     """
 
     name: str
@@ -33,6 +34,7 @@ class HostWaiting:
     releases: frozenset[int] = frozenset()
     at_work: bool = False
     earlier: tuple[str, ...] = ()
+    silent: tuple[str, ...] = ()
 
     def may_start(self, ch: int) -> bool:
         """Whether it would start a task on a channel, as far as is known."""

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from memtile.arch.register_map import register_named
 from memtile.arch.registers import field_of
 from memtile.arch.switch_registers import SLOT
 from memtile.explain.channel_view import ChannelView, cause_of
@@ -18,19 +17,17 @@ from memtile.explain.deadlock.packet_ids import PacketIds
 from memtile.explain.deadlock.planned_words import PlannedWords
 from memtile.explain.deadlock.sentences import Sentences, receives
 from memtile.explain.deadlock.switch_waits import Party
+from memtile.explain.deadlock.tokens import silent_tasks, stuck_token, token_is_stuck
 from memtile.explain.deadlock.wrong_locks import START_THERE, control_senders, unanswered, wrong_release
 from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.lock_waits import owner
-from memtile.explain.names import called, is_logic, port_name
+from memtile.explain.names import called, is_logic
 from memtile.explain.stream_waits import stuck_text
-from memtile.explain.switch_ways import barred_text, packet_ways, reached, slots
+from memtile.explain.switch_ways import barred_text, packet_ways, reached
 from memtile.jit.tables import plain
 from memtile.model.dma.channel_registers import OUT_OF_ORDER_MASK, QUEUE_START_BD_MASK
 from memtile.model.state.causes import LINKS, Cause, CorePhase, Phase
-from memtile.model.streams.packet_flow import STREAM_MASK
-from memtile.model.streams.switch_config import PACKET
 
-_CONTROLLER = register_named("memory_tile", "DMA_S2MM_0_Ctrl").field("Controller_ID")
 _ID = field_of(SLOT, "id")
 _FEW_IDS = 4  # that lead to a channel; where all do, the stream is a circuit
 
@@ -487,10 +484,15 @@ class ChainEnd:
         if used is False:
             says = f"{name} waits for a task of {self._name}, which never had one"
             return self._made("MT0314", says, "Wait for the channel that has the task.")
-        if self._token_is_stuck():
-            does, fix = self._stuck_token()
+        if token_is_stuck(self.waits.engine, self.party.number):
+            does, fix = stuck_token(self.waits.engine, self.party.number)
             return self._made("MT0313", f"{name} waits for a token of {self._name}, which {does}", fix)
-        earlier = self.waits.hosts[host.number].earlier
+        host_waits = self.waits.hosts[host.number]
+        earlier, silent = host_waits.earlier, host_waits.silent
+        if silent and not (earlier and len(silent) > 1):
+            does, fix = silent_tasks(silent)
+            says = f"{name} waits for a token of {self._name}; {does}"
+            return self._made("MT0313", says, fix, [Side(self._name, does, silent[-1])])
         if earlier:
             taken = f"the wait at {' and the one at '.join(earlier[-2:])} took what its tasks have sent"
             says = f"{name} waits for token {len(earlier) + 1} of {self._name}; {taken}"
@@ -498,33 +500,6 @@ class ChainEnd:
             return self._made("MT0313", says, fix)
         says = f"{name} waits for a token of {self._name}; its tasks have ended, and too few of them sent one"
         return self._made("MT0313", says, "Let the task ask for a token (issue_token, token=True).")
-
-    def _stuck_token(self) -> tuple[str, str]:
-        """Where a token is stuck, as the end of a sentence, and the repair."""
-        engine, ch = self.waits.engine, self.party.number
-        port = int(plain(engine.state.controls).slave_port[int(engine.channels.tile[ch])])
-        controller = _CONTROLLER.get(int(engine.channels.control[ch])) & STREAM_MASK
-        follow = partial(packet_ways, engine, controller)
-        mode = plain(engine.state.switch).mode
-        ends = (
-            [at for at in reached([port], follow) if mode[at] == PACKET and not follow(at)]
-            if port >= 0
-            else []
-        )
-        ids = [_ID.get(slot) for slot in slots(engine, ends[0])] if ends else []
-        if not ids:
-            fix = "Connect the tile-control port to SOUTH0 of the interface tile."
-            return "is sent and does not leave its tile", fix
-        taken, where = " and ".join(map(str, ids)), port_name(engine, ends[0])
-        does = f"is stuck at {where}: its controller id is {controller}, and the port takes {taken}"
-        return does, f"Give the tile the controller id {ids[0]}, or the packet flow id {controller}."
-
-    def _token_is_stuck(self) -> bool:
-        """Whether tokens wait in the channel's tile."""
-        engine, tile = self.waits.engine, int(self.waits.engine.channels.tile[self.party.number])
-        controls = plain(engine.state.controls)
-        port = int(controls.slave_port[tile])
-        return bool(controls.held[tile] or (port >= 0 and plain(engine.state.switch).held[port]))
 
     def _starved(self) -> Finding:
         """An S2MM channel whose stream comes from outside."""

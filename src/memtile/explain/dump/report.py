@@ -18,6 +18,7 @@ from memtile.explain.dump.load import unknown
 from memtile.explain.dump.twin import Twin
 from memtile.explain.findings import Finding, Severity
 from memtile.explain.lock_waits import lock_errors
+from memtile.explain.summary import alike
 from memtile.model.state.causes import LINKS, CoreCause
 from memtile.sim.loop.engine import Engine
 
@@ -117,23 +118,44 @@ class DumpReport:
             return not any(finding.severity is Severity.ERROR for finding in self.told.findings)
         return not self.hang.findings and not (self.twin and self.twin.same and self.twin.findings)
 
-    def lines(self) -> Iterator[str]:
-        """The report as text."""
+    @property
+    def verdict(self) -> str:
+        """How the array stands, in one line."""
+        known = self.told or (self.twin if self.twin is not None and self.twin.same else None)
+        findings = self.hang.findings if known is None else known.findings
+        many = f"{len(findings)} finding{'s' * (len(findings) != 1)}"
+        if findings:
+            return f"status: {self.told.status if self.told else 'stuck'}; {many}"
+        if self.told is not None:
+            return f"status: {self.told.status}; {many}"
+        if self.channels or self.cores or self.errors:
+            return "status: no finding: what registers show is at rest, or could still go on"
+        return "status: at rest: every channel is idle, its queue is empty, and no core shows work"
+
+    def lines(self, most: int | None = None) -> Iterator[str]:
+        """The report as text, the verdict first.
+
+        Args:
+            most: lines of a kind, after those that differ only in numbers are one; None = all, each alone.
+        """
+        yield self.verdict
+        yield from self._reasons(most)
         yield from self.source
         yield from (f"note: {note}" for note in self.notes)
-        yield from self.channels
-        yield from self.cores
-        yield from self.errors
+        yield from _few(self.channels, "channels", most)
+        yield from _few(self.cores, "cores", most)
+        yield from _few(self.errors, "errors", most)
+        if self.told is None and (self.twin is None or not self.twin.same):
+            yield from _few([f"unknown: {line}" for line in self.unknown], "things unknown", most)
+
+    def _reasons(self, most: int | None) -> Iterator[str]:
+        """What a server, the design beside the dump, or else the registers say."""
         if self.twin is not None:
             yield from self.twin.lines()
         if self.told is not None:
             yield from self.told.lines()
         elif self.twin is None or not self.twin.same:
-            for finding in self.hang.findings:
-                yield f"finding: {finding}"
-            if not self.hang.findings:
-                yield "no finding: what registers show is at rest, or could still go on"
-            yield from (f"unknown: {line}" for line in self.unknown)
+            yield from _few([f"finding: {finding}" for finding in self.hang.findings], "findings", most)
 
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
@@ -150,6 +172,18 @@ class DumpReport:
             "server": None if self.told is None else self.told.as_json(),
             "design": None if self.twin is None else self.twin.as_json(),
         }
+
+
+def _few(lines: Sequence[str], what: str, most: int | None) -> Iterator[str]:
+    """Lines, those that differ only in numbers as one, and how many more there are."""
+    if most is None:
+        yield from lines
+        return
+    groups = alike(lines)
+    for group in groups[:most]:
+        yield f"{len(group)} alike: {group[0]}" if len(group) > 1 else group[0]
+    if len(groups) > most:
+        yield f"{sum(map(len, groups[most:])):,} more {what} (--all)"
 
 
 def _open(engine: Engine, views: Sequence[ChannelView]) -> Open:

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -267,18 +268,11 @@ def find(folder: Path) -> FolderContents:
     cases, others = list[SurveyCase](), list[str]()
     with_text, builds, tests = set[Path](), set[Path](), list[Path]()
     for place, files in _folders(folder):
-        texts = [file for file in files if file.suffix == ".mlir"]
-        designs = [file for file in texts if _DEVICE.search(_bytes(file))]
-        graphs = [file for file in files if file.suffix in SUFFIXES and _is_graph(file)]
-        cases += [_case(folder, _name(folder, file), file) for file in graphs]
-        others += [_name(folder, file) for file in texts if file not in designs]
-        scripts = [file for file in files if is_script(file) or is_own_design(file)]
-        cases += [_case(folder, _name(folder, file), file) for file in scripts]
-        for file in designs:
-            whole = _case(folder, _name(folder, file), file)
-            names = _devices(_bytes(file))
-            cases += [replace(whole, name=f"{whole.name}:{part}", part=part) for part in names] or [whole]
-        with_text |= {place} if designs or graphs or scripts else set()
+        found = [(file, _designs(folder, file)) for file in files]
+        others += [_name(folder, file) for file, own in found if file.suffix == ".mlir" and not own]
+        designs = [case for _, own in found for case in own]
+        cases += designs
+        with_text |= {place} if designs else set()
         tests += [place] if any(is_test(file.name) for file in files) else []
         if place.parent not in builds and _is_build(place, files, with_text=with_text):
             builds.add(place)
@@ -291,6 +285,28 @@ def find(folder: Path) -> FolderContents:
     return FolderContents(
         tuple(sorted(cases, key=lambda case: case.name)), tuple(sorted(others)), tuple(programs)
     )
+
+
+def designs_of(path: Path) -> list[SurveyCase]:
+    """The designs of a file, whatever is in it, or the build of a folder, with what lies beside it."""
+    folder = path.parent
+    return _designs(folder, path) or [_case(folder, _name(folder, path), path)]
+
+
+def is_design(file: Path) -> bool:
+    """Whether a survey of its folder would try a file."""
+    return bool(_designs(file.parent, file))
+
+
+def _designs(folder: Path, file: Path) -> list[SurveyCase]:
+    """The designs of a file below a folder: several of an MLIR text with several devices."""
+    whole = partial(_case, folder, _name(folder, file), file)
+    if file.suffix == ".mlir" and _DEVICE.search(_bytes(file)):
+        case = whole()
+        names = _devices(_bytes(file))
+        return [replace(case, name=f"{case.name}:{part}", part=part) for part in names] or [case]
+    is_design = _is_graph(file) if file.suffix in SUFFIXES else is_script(file) or is_own_design(file)
+    return [whole()] if is_design else []
 
 
 def _is_graph(file: Path) -> bool:

@@ -187,7 +187,7 @@ class SurveyResult:
             more = f" and {len(self.programs) - _FOLDERS} more" if len(self.programs) > _FOLDERS else ""
             yield f"folders without the text of their design, not tried: {listed}{more}"
         if self.interrupted:
-            yield "interrupted: this is what was done"
+            yield "interrupted. The designs above had finished by then."
 
 
 def _row(each: DesignOutcome) -> tuple[str, ...]:

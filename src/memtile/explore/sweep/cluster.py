@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import logging
 import os
 import queue
 import shutil
@@ -37,8 +38,18 @@ _LEVELS = 2  # directories that are made below the cache
 _RUNNING = "running"  # how Dask calls a client with a scheduler
 
 
+def _hush() -> None:
+    """Silence tracebacks that Dask logs whenever a connection ends: what matters is an error here."""
+    for name in list(logging.root.manager.loggerDict):
+        if name.partition(".")[0] in ("distributed", "tornado"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+
+
 class ClusterRunner:
     """Tries variants on a Dask cluster.
+
+    Attributes:
+        lost_workers: workers that were there and went; others took over what they had begun.
 
     Args:
         address: of its scheduler, ``tcp://HOST:PORT``.
@@ -55,11 +66,13 @@ class ClusterRunner:
         self._common = {"path": str(Path(file).resolve()), "sources": plain(sources)}
         self._hash = sources.hash
         distributed = extra("distributed")
+        _hush()
+        self.lost_workers, self._workers = 0, set[str]()
         self._threads, self._seen = 0, 0.0
         try:
             self._client = distributed.Client(address, timeout=_SECONDS, set_as_default=False)
         except (OSError, ValueError) as error:
-            raise SimulationError(self._problem("nobody answers", str(error) or "no answer")) from None
+            raise SimulationError(self._problem("there was no answer", str(error))) from None
 
     def rows(self, requests: Iterable[Request]) -> Iterator[SweepRow]:
         """The row of each request, as they come.
@@ -100,9 +113,12 @@ class ClusterRunner:
     def _count(self) -> int:
         """Threads of all workers."""
         try:
-            return sum(self._client.nthreads().values()) if self._client.status == _RUNNING else 0
+            threads = self._client.nthreads() if self._client.status == _RUNNING else {}
         except OSError:
             raise self._lost() from None
+        self.lost_workers += len(self._workers - threads.keys())
+        self._workers = {*threads}
+        return sum(threads.values())
 
     def _submit(self, request: Request, session: str) -> Any:
         task, rivals = request
@@ -128,18 +144,18 @@ class ClusterRunner:
         return SweepRow(task.key, task.sources, task.point, VariantState.INFEASIBLE, why, "crashed")
 
     def _lost(self) -> SimulationError:
-        return SimulationError(self._problem("it is lost", "no connection"))
+        return SimulationError(self._problem("the connection was lost"))
 
-    def _problem(self, what: str, given: str) -> Problem:
+    def _problem(self, what: str, given: str = "") -> Problem:
         return Problem(
             "--scheduler",
-            given,
+            given or what,
             "a Dask scheduler that runs",
-            f"scheduler {self._address}: {what} ({given})",
+            f"{what}: {given}" if given else what,
             "Start the scheduler and its workers, then give the same command again.",
             reason="scheduler",
             where=f"scheduler {self._address}",
-            source="what is done is in the log",
+            source="variants that finished are in the log",
         )
 
     def forget(self) -> None:

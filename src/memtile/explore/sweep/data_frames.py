@@ -96,8 +96,12 @@ def frame_of(rows: Sequence[SweepRow]) -> Any:
     Raises:
         InputFileError: pyarrow or pandas is not installed.
     """
-    extra("pandas")
-    return table_of(rows).to_pandas()
+    pandas, arrow, table = extra("pandas"), extra("pyarrow"), table_of(rows)
+    frame = table.to_pandas()
+    for name in table.column_names:  # pandas makes integers with gaps floating point numbers
+        if table.column(name).null_count and arrow.types.is_integer(table.column(name).type):
+            frame[name] = pandas.array(table.column(name).to_pylist(), "Int64")
+    return frame
 
 
 def _fill(arrays: Mapping[str, Any], space: Space, rows: Sequence[SweepRow]) -> None:

@@ -57,6 +57,9 @@ class SweepAxis:
         return f"{self.name} = {shown}" + (f", ... {self.values[-1]}" if len(self.values) > 8 else "")
 
 
+_GOLDEN = 0.6180339887
+
+
 @dataclass(frozen=True, slots=True)
 class Space:
     """All that is varied; points are numbered as an odometer counts, the last axis first."""
@@ -78,6 +81,32 @@ class Space:
         names = [axis.name for axis in self.axes]
         for labels in itertools.product(*(axis.values for axis in self.axes)):
             yield dict(zip(names, labels, strict=True))
+
+    def spread(self) -> Iterator[tuple[int, Point]]:
+        """All points with their numbers, in an order that soon has been everywhere in the space.
+
+        From each design to the next one is about 0.618 of the space, so that any few in a row are spread over
+        the first axis and, as the step shares no factor with the size, come to every design once. Timing
+        constants of one design follow each other, since it is made once for them.
+
+        Raises:
+            DesignError: axes without steps, all at once.
+        """
+        raise_if([_no_steps(axis) for axis in self.axes if not axis.values], DesignError)
+        designs = Space(tuple(axis for axis in self.axes if not axis.name.startswith(TIMING)))
+        constants = Space(tuple(axis for axis in self.axes if axis.name.startswith(TIMING)))
+        size = math.prod(len(axis.values) for axis in designs.axes)
+        step = next(n for n in itertools.count(max(round(_GOLDEN * size), 1)) if math.gcd(n, size) == 1)
+        for design in (designs._at(n * step % size) for n in range(size)):
+            for chosen in constants.grid():
+                point = {**design, **chosen}
+                yield self._number(point), {axis.name: point[axis.name] for axis in self.axes}
+
+    def _number(self, point: Point) -> int:
+        number = 0
+        for axis in self.axes:
+            number = number * len(axis.values) + axis.values.index(point[axis.name])
+        return number
 
     def random(self, count: int, seed: int) -> Iterator[Point]:
         """``count`` points by chance, none twice; fewer where the space has fewer."""

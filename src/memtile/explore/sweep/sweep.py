@@ -224,7 +224,8 @@ class Sweep:
             else:
                 if isinstance(runner, ClusterRunner) and log is not None and not self._stopped:
                     runner.forget()
-        return self._result(time.monotonic() - begin)
+        lost = runner.lost_workers if isinstance(runner, ClusterRunner) and not self._lost else 0
+        return replace(self._result(time.monotonic() - begin), lost_workers=lost)
 
     def _batches(self) -> Batches:
         plan, seed = self.plan, self.plan.seed
@@ -232,11 +233,18 @@ class Sweep:
             extra("optuna")  # what is missing is told before the log is begun
             most = self.total if self.total is not None else 1 << 30
             return optimised(self.space, self.objectives, plan.sampler, most, seed)
-        if plan.strategy == "grid":
-            points = self.space.grid()
-        else:
-            points = self.space.random(self.total or 1 << 30, seed)
+        is_grid = plan.strategy == "grid"
+        points = self._spread() if is_grid else self.space.random(self.total or 1 << 30, seed)
         return listed(points, whole=not self._prunes)
+
+    def _spread(self) -> Iterator[Point]:
+        """The points of the grid, good ones early; their rows have the numbers of the grid."""
+        for number, point in self.space.spread():
+            self._numbers[self._variant(point).key] = number
+            yield point
+
+    def _variant(self, point: Point) -> Variant:
+        return Variant(self.hash, {**self._fixed, **point}, self.energy, **self.plan.changed())
 
     @property
     def _prunes(self) -> bool:
@@ -275,9 +283,7 @@ class Sweep:
         """What of a batch is not known yet; notes all its keys in ``asked``."""
         rivals = Rivals(self.objectives, self._best() if self._prunes else ())
         for point in batch:
-            values = {**self._fixed, **point}
-            plan = self.plan
-            task = Variant(self.hash, values, self.energy, **plan.changed())
+            task = self._variant(point)
             known = self._rows.get(task.key) or (log.rows.get(task.key) if log is not None else None)
             asked.append(task.key)
             self._numbers.setdefault(task.key, len(self._numbers))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,8 @@ _FRONT, _OTHER = "#D55E00", "#0072B2"  # Okabe and Ito's colours
 _BAR, _LEFT, _WIDE = 18, 170, 260  # pixels of a bar that is 100%, and where it begins
 _LABELS = 10  # ticks of an axis
 _NARROW = 14  # letters of a tick
+_TICKS = 5  # of an axis of numbers, at most so many steps
+_NEAR = 0.06  # of an axis: a tick so near to an end is left out
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +40,33 @@ class _Scale:
             return None
         return (value - self.low) / (self.high - self.low) if self.high > self.low else 0.5
 
+    def _round_ticks(self) -> Iterator[tuple[float, str]]:
+        """Both ends, and round numbers between them that are not too near."""
+        wide = self.high - self.low
+        yield 0.0 if wide > 0 else 0.5, f"{self.low:,.6g}"
+        if wide <= 0:
+            return
+        yield 1.0, f"{self.high:,.6g}"
+        step = _nice(wide)
+        for n in range(math.ceil(self.low / step), math.floor(self.high / step) + 1):
+            at = (n * step - self.low) / wide
+            if _NEAR < at < 1 - _NEAR:
+                yield at, f"{n * step:,.6g}"
+
     def ticks(self) -> Iterator[tuple[float, str]]:
         if not self.values:
-            yield from {0.0: f"{self.low:.6g}", 1.0: f"{self.high:.6g}"}.items()
+            yield from self._round_ticks()
             return
         every = -(-len(self.values) // _LABELS)
         for place in range(0, len(self.values), every):
             yield place / max(len(self.values) - 1, 1), str(self.values[place])[:_NARROW]
+
+
+def _nice(wide: float) -> float:
+    """The smallest of 1, 2, 5, 10, ... that parts a width in at most ``_TICKS``."""
+    least = wide / _TICKS
+    power = 10.0 ** math.floor(math.log10(least))
+    return power * next(n for n in (1, 2, 5, 10) if n * power >= least)
 
 
 def sweep_picture(

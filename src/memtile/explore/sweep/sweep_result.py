@@ -23,7 +23,13 @@ from memtile.plain_text import markup_text, printable
 from memtile.sheet import Sheet, SheetColumn
 
 INTERRUPTED = "interrupted"
+_STYLE = (
+    "body{margin:1.5rem 2rem;font:15px/1.45 system-ui,'Segoe UI','DejaVu Sans',sans-serif;color:#16202c}"
+    "table{border-collapse:collapse;margin:1rem 0;font-variant-numeric:tabular-nums}"
+    "th,td{padding:.2rem .7rem;border-bottom:1px solid #d5dae0}svg{max-width:100%;height:auto}"
+)
 _SHOWN = 20  # rows of a table
+_APART = 0.01  # of energies: below it they tell nothing apart
 _LEAST = 0.01  # of a variance, for a line to name what explains it
 _REASONS = 8  # of infeasible variants, most frequent first
 
@@ -43,6 +49,7 @@ class SweepResult:
         lost: the scheduler was lost before the end.
         expected: variants that it would have tried at most; None = without end.
         shown: rows of the table.
+        lost_workers: workers of the cluster that went before the end.
     """
 
     design: str
@@ -55,6 +62,7 @@ class SweepResult:
     lost: bool = False
     expected: int | None = None
     shown: int = field(default=_SHOWN, compare=False)
+    lost_workers: int = field(default=0, compare=False)
 
     @cached_property
     def ranked(self) -> tuple[SweepRow, ...]:
@@ -154,7 +162,8 @@ class SweepResult:
         """
         if Path(path).suffix != ".html":
             raise InputFileError(f"{path}: the name of a page must end in .html.")
-        head = f"<h1>{markup_text(self.design)}</h1>{self.sheet().html()}"
+        style = f"<style>{_STYLE}</style><meta name='viewport' content='width=device-width'>"
+        head = f"{style}<h1>{markup_text(self.design)}</h1>{self.sheet().html()}"
         Drawing(head + self.picture().svg).save(path)
 
     def as_json(self) -> dict[str, Any]:
@@ -208,12 +217,23 @@ class SweepResult:
         """What moves the first objective most, in a line; empty where nothing does."""
         parts = [(name, part) for name, part in self.sensitivity().items() if part >= _LEAST]
         listed = ", ".join(f"{name} {part:.0%}" for name, part in parts)
-        return f"what moves {self.objectives[0]} among the good ones: {listed}" if parts else ""
+        if not parts:
+            return ""
+        shared = " (they act together: each alone)" if sum(part for _, part in parts) > 1 else ""
+        return f"what moves {self.objectives[0]} among the good ones: {listed}{shared}"
 
     @property
     def _figures(self) -> list[str]:
-        """What the table shows: energies where they were counted."""
-        return [name for name in FIGURES if name != ENERGY or any(name in row.figures for row in self.rows)]
+        """What the table shows: energies where they were counted and tell variants apart."""
+        least, most = self._energies
+        shows = ENERGY in self.objectives or most - least >= _APART * most
+        return [name for name in FIGURES if name != ENERGY or (most and shows)]
+
+    @property
+    def _energies(self) -> tuple[float, float]:
+        """The least and the most energy of the good variants; zeros where none was counted."""
+        found = [row.figures[ENERGY] for row in self.ranked if ENERGY in row.figures]
+        return (min(found), max(found)) if found else (0.0, 0.0)
 
     def _counts(self) -> str:
         return ", ".join(f"{self.count(state)} {state}" for state in VariantState if self.count(state))
@@ -225,13 +245,21 @@ class SweepResult:
             lines.append(f"* = on the Pareto front of {', '.join(self.objectives)}: {len(self.front)}")
         if len(self.ranked) > 1 and (moved := self._moved()):
             lines.append(moved)
+        least, most = self._energies
+        if most and ENERGY not in self._figures:
+            lines.append(f"energy: {least:,.0f} to {most:,.0f}, which tells no variant from another")
         if shown < len(self.ranked):
             lines.append(f"{len(self.ranked) - shown} more good variants are not shown")
         lines += reasons(self.rows)
         if self.seconds and self.ran < len(self.rows):
             lines.append(f"{self.ran} ran, {len(self.rows) - self.ran} known from the log")
+        if self.lost_workers:
+            lines.append(
+                f"workers of the cluster that were lost: {self.lost_workers}; others ran their variants"
+            )
         if self.stopped:
-            lines.append(f"{self.stopped}: this is what was done")
+            end = "" if self.stopped.endswith(".") else "."
+            lines.append(f"{self.stopped}{end} The variants above had finished by then.")
         return lines
 
 

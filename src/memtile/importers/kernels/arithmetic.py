@@ -29,6 +29,9 @@ result that does not fit, a divisor of an index, a size that is not the type's, 
 a quotient that does not fit."""
 MOST_CYCLES = 100_000_000
 """Of a piece that neither waits nor synchronises; longer ones are said to have no end (DEV-BODY-2)."""
+POLLED_PART = 256
+"""A loop that polls memory reads it again after each turn, and later ever less often: after this part of the
+cycles that it has polled (DEV-BODY-2)."""
 _INFINITY = float("inf")
 
 
@@ -341,6 +344,7 @@ NAMES: dict[str, Any] = {
     **dict(zip(("w8", "w16", "w32", "w64"), (w8, w16, w32, w64), strict=True)),
     **dict(zip(("u8", "u16", "u32", "u64"), (u8, u16, u32, u64), strict=True)),
     "MOST_CYCLES": MOST_CYCLES,
+    "POLLED_PART": POLLED_PART,
     "np": np,
     "abs": abs,
     "float": float,

@@ -60,6 +60,7 @@ class CoreProgram:
         turns: class of the cost of operations that only make loops of lowered text turn.
         tile: value of the core's tile.
         modes: how its vector unit rounds and saturates.
+        polls: loops that wait for memory to change.
     """
 
     device: DeviceDescription
@@ -75,6 +76,7 @@ class CoreProgram:
     arrays: dict[str, Any] = field(default_factory=dict)
     calls: int = 0
     turns: dict[Operation, str] = field(default_factory=dict)
+    polls: list[Operation] = field(default_factory=list)
 
     @property
     def source(self) -> str:
@@ -97,6 +99,8 @@ class CoreProgram:
 
     def _syncs(self, operation: Operation) -> bool:
         if operation.name in SYNCHRONISES or body_operations.is_rest(OperationForm(operation)):
+            return True
+        if body_operations.is_poll(operation):
             return True
         function = self.function(operation)
         return function is not None and (not function.regions or any(map(self._syncs, _inside(function))))
@@ -303,7 +307,13 @@ class Writer:
 
     def check_end(self, operation: Operation) -> None:
         """At the end of a turn of a loop, see that it does not turn for ever."""
-        if self.is_host:
+        if self.is_host and body_operations.is_poll(operation):
+            self.program.polls.append(operation)
+            with self.lines.within("if polled > POLLED_PART * cycles: pass"):
+                self.lines.add("cycles *= polled // (POLLED_PART * cycles)")
+            self.lines.add("polled += cycles")
+            self._pass_time()  # what it reads, others may have written by then
+        elif self.is_host:
             with self.lines.within("if cycles > MOST_CYCLES: pass"):
                 self._pass_time()
         elif not _is_short(operation):

@@ -44,6 +44,21 @@ def is_idle(operation: Operation) -> bool:
     return operation.name.startswith(_IDLE)
 
 
+def is_poll(operation: Operation) -> bool:
+    """Whether a loop reads the same words in each turn and writes nothing, so that others have to end it."""
+    if operation.name != "scf.while":
+        return False
+    inner = [each for each in operation.walk() if each is not operation]
+    reads = [each for each in inner if each.name == "memref.load"]
+    made = {name for each in inner for name in each.results}
+    made |= {name for region in operation.regions for block in region.blocks for name, _ in block.arguments}
+    return (
+        bool(reads)
+        and all(is_idle(each) or each in reads for each in inner)
+        and not any(made & set(OperationForm(each).values) for each in reads)
+    )
+
+
 def is_rest(form: OperationForm) -> bool:
     """Whether a loop has no end and does nothing: what comes behind it is never done (DEV-BODY-4)."""
     operation = form.operation
@@ -241,6 +256,8 @@ def while_loop(emitter: Emitter, form: OperationForm) -> None:
     for name, value in zip(carried, initial, strict=True):
         give(emitter, name, emitter.types.get(value, "index"), emitter.use(value))
     lines.book()
+    if is_poll(form.operation):
+        lines.add("polled = 0")
     with lines.within("while True: pass"):
         emitter.loop_cost()
         emitter.block(before.blocks[0])

@@ -69,11 +69,12 @@ from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.description import CoreDescription
 from memtile.importers.mlir.fifos import FifoEnd
 from memtile.importers.mlir.forms.operand_faults import operation_error
+from memtile.importers.mlir.forms.operands import OperationForm
 from memtile.importers.mlir.tree import Operation
 from memtile.sim.kernels.actions import Action, LockOperation
 from memtile.sim.kernels.isolation import keeps_apart, known_to_reach
 from memtile.sim.kernels.kernel_core import BY_TEXT, RELEASES, Core, Kernel
-from memtile.sim.kernels.kernel_lines import SAID, Said
+from memtile.sim.kernels.kernel_lines import POLLS, SAID, Said
 from memtile.sim.kernels.lost_results import LOST, lost_by
 
 _LONGEST = 100  # characters of a Python message that are shown
@@ -275,6 +276,20 @@ def kernels(
     return found
 
 
+def _polls(program: CoreProgram) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Loops that wait for memory: by the place of each of their operations their own, and what they read."""
+    buffers = program.device.buffers
+    for loop in program.polls:
+        reads = [OperationForm(each).values[0] for each in loop.walk() if each.name == "memref.load"]
+        names = [buffers[value].name if value in buffers else value for value in dict.fromkeys(reads)]
+        yield from ((_place(each), (_place(loop), " and ".join(names))) for each in loop.walk())
+
+
+def _place(operation: Operation) -> str:
+    text = operation.tokens.text
+    return f"{text.name}:{text.line(operation.tokens.offset(operation.at))}"
+
+
 def is_endless(core: CoreDescription) -> bool:
     """Whether a body has a loop that is meant to have no end, as IRON writes it."""
     texts = (word.lstrip("0") for inner in core.operation.walk() for word in inner.words)
@@ -328,6 +343,7 @@ def _kernel(
             yield from body(running, views, made.locks, ports, calls)
 
     kernel.endless = is_endless(core) or None  # type: ignore[attr-defined]
+    setattr(kernel, POLLS, dict(_polls(program)))
     if all(keeps_apart(each) or isinstance(each, External) for each in given.values()):
         known_to_reach(kernel, _places(made, core.tile, program))
     setattr(kernel, CALLED, {name: each for name, each in given.items() if isinstance(each, _WITH_COST)})

@@ -38,7 +38,7 @@ ATTRIBUTES = frozenset(
 """Of what generated code may ask, of ``np``, of arrays, and of its core."""
 HOST_NAMES = frozenset(("core", "for_user", "to_words", "from_words", *HOST_TABLES))
 _OWN = re.compile(
-    r"(?:cycles|turn|wide|bb|answer|words|body|(?:e|sum|sums|room|answer|piece)(?:_[0-9]+){1,2})"
+    r"(?:cycles|polled|turn|wide|bb|answer|words|body|(?:e|sum|sums|room|answer|piece)(?:_[0-9]+){1,2})"
 )
 _VALUE = re.compile(r"v_[A-Za-z0-9_]*")  # a result that has no name is v_
 _PER_OPERATION = 4  # nodes within each other

@@ -9,6 +9,7 @@ from itertools import accumulate
 from pathlib import Path
 
 _MEMTILE = str(Path(__file__).resolve().parents[2])
+_LIBRARY = sysconfig.get_path("stdlib")
 _MARK = re.compile("\x01([^\x02]*)\x02")
 
 
@@ -25,8 +26,8 @@ def program_line() -> str:
     return ""
 
 
-def is_of_a_program(file: str, *, memtile: str = _MEMTILE, library: str = sysconfig.get_path("stdlib")) -> bool:
-    """Whether a file is a program's: neither memtile's nor one of Python's library, which may hold both of them.
+def is_of_a_program(file: str, *, memtile: str = _MEMTILE, library: str = _LIBRARY) -> bool:
+    """Whether a file is a program's: neither memtile's nor of Python's library, which may hold both of them.
 
     Args:
         file: where the code of a frame is.

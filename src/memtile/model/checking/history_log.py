@@ -57,7 +57,7 @@ class PortDoes(Members):
     is_idle: bool
 
     EMPTY = ValueFacts(0, "empty", Cause.IDLE.colours, is_idle=True)  # or a word has just come
-    MOVING = ValueFacts(1, "moving a word", Cause.MOVING.colours)  # a word leaves
+    MOVING = ValueFacts(1, "moving", Cause.MOVING.colours)  # a word leaves
     # a word is there and does not leave
     HOLDING = ValueFacts(2, "holding a word", Cause.STREAM_BLOCKED.colours)
 

@@ -40,7 +40,7 @@ class ValueFacts(Declared):
 
     Attributes:
         number: of the member.
-        text: in tables and messages.
+        text: in tables and messages: the name of the member in words, which JSON has too.
         colours: of bars and tracks (causes: those of Okabe and Ito).
         is_idle: whether there is nothing to do then.
     """
@@ -81,18 +81,16 @@ class Cause(Members):
     has_bd: bool
     status: tuple[str, ...]
 
-    MOVING = CauseFacts(0, "moving a word", Colours("#0072B2", "#3B96D9"), "#", is_work=True)
+    MOVING = CauseFacts(0, "moving", Colours("#0072B2", "#3B96D9"), "#", is_work=True)
     IDLE = CauseFacts(
-        1, "no task", Colours("#E5E5E5", "#2A3038"), ".", is_work=False, is_idle=True, has_bd=False
+        1, "idle", Colours("#E5E5E5", "#2A3038"), ".", is_work=False, is_idle=True, has_bd=False
     )
-    TASK_START = CauseFacts(
-        2, "starting a task", Colours("#999999", "#8D949E"), "t", is_work=True, has_bd=False
-    )
+    TASK_START = CauseFacts(2, "task start", Colours("#999999", "#8D949E"), "t", is_work=True, has_bd=False)
     # the dead cycle between BDs, and filling an empty pipeline after it
-    BD_SWITCH = CauseFacts(3, "switching BD", Colours("#F0E442", "#D9CC3A"), "-", is_work=True)
+    BD_SWITCH = CauseFacts(3, "BD switch", Colours("#F0E442", "#D9CC3A"), "-", is_work=True)
     LOCK_ACQUIRE = CauseFacts(
         4,
-        "waiting for a lock",
+        "lock acquire",
         Colours("#E69F00", "#E69F00"),
         "L",
         is_work=False,
@@ -100,11 +98,11 @@ class Cause(Members):
     )
     BANK_CONFLICT = CauseFacts(5, "bank conflict", Colours("#D55E00", "#D55E00"), "B", is_work=True)
     # zeroisation owns the banks
-    MEMORY_BUSY = CauseFacts(6, "memory being zeroised", Colours("#000000", "#F5F5F5"), "Z", is_work=True)
+    MEMORY_BUSY = CauseFacts(6, "memory busy", Colours("#000000", "#F5F5F5"), "Z", is_work=True)
     # S2MM: no word offered
     STREAM_STARVED = CauseFacts(
         7,
-        "no input word",
+        "stream starved",
         Colours("#56B4E9", "#56B4E9"),
         "s",
         is_work=False,
@@ -113,21 +111,19 @@ class Cause(Members):
     # MM2S: the receiver does not take the word
     STREAM_BLOCKED = CauseFacts(
         8,
-        "output not taken",
+        "stream blocked",
         Colours("#CC79A7", "#CC79A7"),
         "b",
         is_work=False,
         status=("Stalled_Stream_Backpressure",),
     )
-    HALTED = CauseFacts(9, "halted by an error", Colours("#8B0000", "#E5484D"), "x", is_work=False)
+    HALTED = CauseFacts(9, "halted", Colours("#8B0000", "#E5484D"), "x", is_work=False)
     # the interface to a neighbour serves another channel, or the access is on its way
-    NEIGHBOUR_BUSY = CauseFacts(
-        10, "interface to the neighbour", Colours("#B3DE69", "#B3DE69"), "n", is_work=True
-    )
+    NEIGHBOUR_BUSY = CauseFacts(10, "neighbour busy", Colours("#B3DE69", "#B3DE69"), "n", is_work=True)
     # a token or a count waits to be taken before the BD can end
     TOKEN_BLOCKED = CauseFacts(
         11,
-        "token or count not taken",
+        "token blocked",
         Colours("#7B3F99", "#A76BC4"),
         "T",
         is_work=False,
@@ -159,15 +155,15 @@ class CoreCause(Members):
     is_idle: bool
 
     RUNNING = CoreCauseFacts(0, "running", Cause.MOVING.colours, "#")
-    IDLE = CoreCauseFacts(1, "no kernel", Cause.IDLE.colours, ".", is_idle=True)
+    IDLE = CoreCauseFacts(1, "idle", Cause.IDLE.colours, ".", is_idle=True)
     # a lock operation in arbitration, or its lock not there
     LOCK_STALL = CoreCauseFacts(2, "lock stall", Cause.LOCK_ACQUIRE.colours, "L")
     BANK_CONFLICT = CoreCauseFacts(3, "bank conflict", Cause.BANK_CONFLICT.colours, "B")
-    MEMORY_BUSY = CoreCauseFacts(4, "memory being zeroised", Cause.MEMORY_BUSY.colours, "Z")
-    DONE = CoreCauseFacts(5, "kernel done", Colours("#C9CED6", "#424A55"), "d")
+    MEMORY_BUSY = CoreCauseFacts(4, "memory busy", Cause.MEMORY_BUSY.colours, "Z")
+    DONE = CoreCauseFacts(5, "done", Colours("#C9CED6", "#424A55"), "d")
     CLOCK_OFF = CoreCauseFacts(6, "clock off", Cause.CLOCK_OFF.colours, "o")
     # by the debug unit, or by an error that software has chosen for it
-    HALTED = CoreCauseFacts(7, "halted by its debug unit", Cause.HALTED.colours, "H")
+    HALTED = CoreCauseFacts(7, "halted", Cause.HALTED.colours, "H")
     # its cascade input is empty, or its output full
     CASCADE_STALL = CoreCauseFacts(8, "cascade stall", Cause.EXTERNAL.colours, "C")
     # its stream port has no word for it, or no room

@@ -14,6 +14,9 @@ from typing import Any
 
 SAID = "__said__"
 """Name of a :class:`Said` among the globals of generated code, and of an attribute of its kernel."""
+POLLS = "__polls__"
+"""Attribute of a kernel of a text: its loops that wait for memory to change, each with the place of its first
+line and what it reads, by the places of its operations."""
 CALLED_FROM = "called_from"
 """Local variable of a generator that waits for other code than Python: a function that gives its place."""
 _OURS = ("memtile.", "numpy.")

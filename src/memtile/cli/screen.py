@@ -1,0 +1,95 @@
+"""How much of a run a command shows, and how wide: one screen, unless more is asked for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import typer
+
+if TYPE_CHECKING:
+    from memtile.explain.results import Result
+    from memtile.explain.summary import Layout
+
+_NO_END = 1 << 30  # lines
+_NARROWEST = 20  # columns
+
+
+class Shown(NamedTuple):
+    """What is shown of a run.
+
+    Attributes:
+        everything: all tables and lines, however many.
+        top: rows and lines of a kind; None = as many as fit on a screen.
+        quiet: the verdict alone.
+    """
+
+    everything: bool = False
+    top: int | None = None
+    quiet: bool = False
+
+    def check(self) -> None:
+        """Refuse options that exclude each other.
+
+        Raises:
+            BadParameter: which they are.
+        """
+        if self.everything + self.quiet + (self.top is not None) > 1:
+            raise typer.BadParameter("--all, --top and --quiet exclude each other. Give one of them.")
+
+    def layout(self) -> Layout:
+        """The layout for the terminal; where there is none, sentences are one line each, for ``grep``."""
+        from memtile.explain.summary import HEIGHT, ROWS, WIDTH, Layout
+        from memtile.sheet import stdout_console
+
+        height = HEIGHT if self.top is None else _NO_END
+        rows = ROWS if self.top is None else self.top
+        console, columns = stdout_console(), os.environ.get("COLUMNS", "")
+        if console.is_terminal:
+            return Layout(max(console.width, _NARROWEST), rows, height=height)
+        width = int(columns) if columns.isdecimal() and int(columns) else WIDTH
+        return Layout(max(width, _NARROWEST), rows, wrapped=False, height=height)
+
+
+SCREEN = Shown()
+"""As much as fits on a screen."""
+
+
+def show_run(result: Result, shown: Shown, notes: Sequence[str] = (), more: Sequence[str] = ()) -> None:
+    """Print a run: its verdict, its summary, or all of it.
+
+    Args:
+        result: of the run.
+        shown: how much of it.
+        notes: lines of the run that a summary has too, if there is room.
+        more: lines that only the complete output has.
+    """
+    from memtile.explain.summary import verdict
+    from memtile.sheet import print_whole, stdout_console
+
+    if shown.everything:
+        print_whole(stdout_console(), result.sheet())
+        for line in (*notes, *more):
+            typer.echo(line)
+        return
+    lines = [verdict(result)] if shown.quiet else result.summary(shown.layout(), notes)
+    _print(lines, good=result.good)
+
+
+_STYLES = (("finding: error", "red"), ("finding: warning", "yellow"), ("error: ", "red"), ("Next: ", "cyan"))
+
+
+def _print(lines: Sequence[str], *, good: bool) -> None:
+    """Print lines that fit; in colour on a terminal, unless NO_COLOR forbids it."""
+    from rich.text import Text
+
+    from memtile.sheet import stdout_console
+
+    console = stdout_console()
+    if not console.is_terminal:
+        typer.echo("\n".join(lines))
+        return
+    for n, line in enumerate(lines):
+        style = next((style for start, style in _STYLES if line.startswith(start)), "")
+        console.print(Text(line, style if n else f"bold {'green' if good else 'red'}"), soft_wrap=True)
