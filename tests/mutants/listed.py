@@ -12651,7 +12651,7 @@ MUTANTS = (
     Mutant(
         "a kernel whose turns hang on words is taken for one that does not look",
         "check/kernel_turns.py",
-        "_WORDS = 0x01010101, 1 << 16",
+        "_WORDS = 7, 1 << 16",
         "_WORDS = 0, 0",
         "tests/faults/test_check_kernels.py::test_a_kernel_that_may_be_right_is_not_blamed",
     ),

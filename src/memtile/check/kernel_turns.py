@@ -23,7 +23,7 @@ from memtile.sim.loop.engine import Engine
 
 _MOST = 1_000  # actions of a kernel
 _LOCKS = 16  # of each tile that a core sees
-_WORDS = 0x01010101, 1 << 16
+_WORDS = 7, 1 << 16
 
 
 class Recorded(NamedTuple):
