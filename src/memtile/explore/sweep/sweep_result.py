@@ -25,10 +25,10 @@ from memtile.plain_text import printable
 from memtile.sheet import Sheet, SheetColumn
 
 INTERRUPTED = "interrupted"
-_SHOWN, _ON_PAGE = 20, 1000  # rows of a table, and of that of a page
+_SHOWN, _ON_PAGE = 10, 1000  # rows of a table, and of that of a page
 _APART = 0.01  # of energies: below it they tell nothing apart
 _LEAST = 0.01  # of a variance, for a line to name what explains it
-_REASONS = 8  # of infeasible variants, most frequent first
+_REASONS = 4  # of infeasible variants, most frequent first
 
 
 @dataclass(frozen=True, repr=False)
