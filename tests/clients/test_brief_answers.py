@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from memtile.bd.descriptor_cases import wrong_keys
 from memtile.cli.agents.brief_answers import BYTES, StoredAnswers
 from memtile.errors import InputFileError
 from memtile.plain_text import json_text
@@ -52,6 +53,13 @@ def test_a_place_that_is_not_there_is_refused(given: tuple[str, str]) -> None:
     stored.brief(ANSWER)
     with pytest.raises(InputFileError, match=r"stored are a1|there are"):
         stored.page(*given)
+
+
+def test_a_suggestion_names_only_keys_that_are_listed() -> None:
+    """A remark is read over: to suggest it would be of no use."""
+    known, remarks = {"tile", "num_buffers"}, frozenset({"num_buffers"})
+    (wrong,) = wrong_keys(["num_buffer"], known, (), remarks)
+    assert (wrong.allowed, wrong.next_step) == ("tile", "")
 
 
 def made(random: Random, depth: int) -> Any:

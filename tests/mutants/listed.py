@@ -53,6 +53,20 @@ CULPRITS = "tests/faults/test_stream_culprits.py"
 UNITS = "tests/timing/test_forward_units.py::"
 MUTANTS = (
     Mutant(
+        "a suggestion names a key that is not listed",
+        "bd/descriptor_cases.py",
+        "get_close_matches(key, sorted(known - remarks), n=1)",
+        "get_close_matches(key, sorted(known), n=1)",
+        "tests/clients/test_brief_answers.py::test_a_suggestion_names_only_keys_that_are_listed",
+    ),
+    Mutant(
+        "energies that tell no variant from another stay in the table",
+        "explore/sweep/sweep_result.py",
+        "most - least >= _APART * most",
+        "most - least >= 0",
+        "tests/clients/test_sweep_figures.py::test_energy_that_tells_no_variant_from_another_is_a_line",
+    ),
+    Mutant(
         "a descriptor is to release the lock that it acquires",
         "importers/mlir/repairs/releases.py",
         "        if is_bd and name in own:",
