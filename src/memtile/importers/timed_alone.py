@@ -45,7 +45,7 @@ def timed_alone(options: RunOptions, engine: Engine, *kernels: Kernels) -> Itera
     _refuse(engine, engine.needs_words())
     with moving_words(False):
         yield replace(options, data=True, pad_arguments=True)
-    _refuse(engine, engine.words_needed_by)  # by what the host has done
+    _refuse(engine, engine.needs_words())  # by what the host has done
 
 
 def is_of_words(error: MemtileError) -> bool:

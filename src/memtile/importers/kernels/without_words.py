@@ -289,7 +289,8 @@ class _Function:
             kept = [each for each in taken.args if each.arg in self.needed]
             taken = ast.arguments([], kept, None, [], [], None, [])
         body = _shorter(self._kept(self.tree.body))
-        return _placed(ast.FunctionDef(self.tree.name, taken, body, [], None, None), self.tree)
+        made = ast.FunctionDef(self.tree.name, taken, body, [], None, None)
+        return ast.fix_missing_locations(_placed(made, self.tree))
 
 
 def generator_without_words(program: CoreProgram, file: str, names: Mapping[str, Any]) -> FunctionType:
@@ -372,7 +373,7 @@ _Placed = TypeVar("_Placed", bound=ast.stmt)
 
 def _placed(made: _Placed, like: ast.stmt) -> _Placed:
     """A statement in the line of another one."""
-    return ast.fix_missing_locations(ast.copy_location(made, like))
+    return ast.copy_location(made, like)
 
 
 def _shorter(body: Sequence[ast.stmt]) -> list[ast.stmt]:

@@ -639,6 +639,9 @@ class Engine:
         Once they were not moved, they never are again.
         """
         leave = self.wordless or not words_wanted()
+        still = self.read_by_host or bool(self.cores.running)
+        if leave and not self.wordless and self.words_needed_by and still:
+            return  # one reason is enough
         self.words_needed_by = tuple(self.needs_words()) if leave else ()
         if self.words_needed_by and self.wordless:
             raise words_are_gone(self.now)
