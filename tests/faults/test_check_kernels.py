@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,12 @@ from memtile.kernels import Action, Core
 
 
 def checked(
-    turns: int = 4, *, released: bool = True, looks: bool = False, endless: bool = False
+    turns: int = 4,
+    *,
+    released: bool = True,
+    looks: bool = False,
+    endless: bool = False,
+    seen: Callable[[int], Any] = int,
 ) -> CheckResult:
     """A core that gets four blocks, and takes so many; one that looks takes more by what is in them."""
     array = Array("npu1", columns=1)
@@ -28,6 +33,7 @@ def checked(
         for n in range(turns):
             yield core.acquire(source.full)
             words = core.read(source.buffer(n))
+            seen(n)
             core.write(source.buffer(n), words + 1)
             if looks and words[1]:
                 yield core.acquire(source.full)
@@ -59,3 +65,34 @@ def test_what_a_kernel_does_wrong_is_found_before_a_run(given: dict[str, Any], s
 @pytest.mark.parametrize("given", [{}, {"turns": 5, "endless": True}, {"turns": 5, "looks": True}])
 def test_a_kernel_that_may_be_right_is_not_blamed(given: dict[str, Any]) -> None:
     assert checked(**given).findings == ()
+
+
+def test_a_check_leaves_what_a_kernel_holds_as_it_was() -> None:
+    log, marks, counts = [9], {9}, {"turns": 0}
+
+    def note(turn: int) -> None:
+        log.append(turn)
+        marks.add(turn)
+        counts["turns"] += 1
+
+    assert not checked(turns=5, seen=note).good  # it was recorded
+    assert (log, marks, counts) == ([9], {9}, {"turns": 0})
+
+
+def test_a_kernel_with_state_that_cannot_be_put_back_is_not_recorded() -> None:
+    total, numbers = 0, iter(range(99))
+
+    def count(turn: int) -> None:
+        nonlocal total
+        total += turn + 1
+
+    class Meter:
+        turns = 0
+
+        def __call__(self, _turn: int) -> None:
+            self.turns += 1
+
+    meter = Meter()
+    for seen in (count, lambda _: next(numbers), meter):
+        assert checked(turns=5, seen=seen).findings == ()  # what such a core does is not known
+    assert (total, next(numbers), meter.turns) == (0, 0, 0)

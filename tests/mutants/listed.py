@@ -12663,6 +12663,27 @@ MUTANTS = (
         "tests/timing/test_limit.py::test_the_planted_limit_is_named_with_its_gain[uneven_blocks]",
     ),
     Mutant(
+        "a check leaves what a recorded kernel did to lists",
+        "check/kernel_turns.py",
+        "            if copy is not None:\n                _put_back",
+        "            if False:\n                _put_back",
+        "tests/faults/test_check_kernels.py::test_a_check_leaves_what_a_kernel_holds_as_it_was",
+    ),
+    Mutant(
+        "a check records kernels with state that stays changed",
+        "check/kernel_turns.py",
+        "    else:\n        return False\n    return all(_is_restorable",
+        "    else:\n        return True\n    return all(_is_restorable",
+        "tests/faults/test_check_kernels.py::test_a_kernel_with_state_that_cannot_be_put_back_is_not_recorded",
+    ),
+    Mutant(
+        "a check records kernels that count in a variable outside of them",
+        "check/kernel_turns.py",
+        'how == "STORE_GLOBAL" or (how == "STORE_DEREF" and name in names)',
+        'how == "STORE_GLOBAL"',
+        "tests/faults/test_check_kernels.py::test_a_kernel_with_state_that_cannot_be_put_back_is_not_recorded",
+    ),
+    Mutant(
         "a kernel whose turns hang on words is taken for one that does not look",
         "check/kernel_turns.py",
         "_WORDS = 7, 1 << 16",
