@@ -41,6 +41,12 @@ Examples:
 """
 
 
+_Tolerance = Annotated[
+    str | None,
+    typer.Option(metavar="PERCENT", help="Exit code 0 if cycles differ by no more, and words are the same."),
+]
+
+
 @of_graphs
 @options.running("max_cycles")
 def diff(
@@ -55,12 +61,7 @@ def diff(
     kernels: options.Kernels = None,
     timing: options.TimingConstants = None,
     of_run: RunOptions = USUAL,
-    tolerance: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PERCENT", help="Exit code 0 if cycles differ by no more, and words are the same."
-        ),
-    ] = None,
+    tolerance: _Tolerance = None,
     as_json: Annotated[bool, typer.Option("--json", help="Data instead of text.")] = False,
     graph: GraphOptions = NO_GRAPH,
     everything: options.AllLines = False,
