@@ -277,10 +277,10 @@ def test_no_data_finds_cycles_without_words() -> None:
     found, with_words = json.loads(done.stdout), json.loads(run("--json", example).stdout)
     assert found["words"] == {"moved": False, "needed_by": []}
     assert found["cycles"] == with_words["cycles"]
-    for files in (["--untimed", example], ["scale.mlir"]):
+    for files in (["--untimed", example], ["scale.txn"]):
         refused = run("--no-data", *files)
         assert refused.exit_code == 2
-        assert "--no-data is for designs in Python that run with a clock." in " ".join(refused.stderr.split())
+        assert "--no-data is for designs that run with a clock." in " ".join(refused.stderr.split())
 
 
 @pytest.mark.slow

@@ -63,6 +63,21 @@ def decode(tile: TileName, words: Sequence[int], bd: int | None = None) -> Descr
     return descriptor_of(kind, unpack(kind, words))
 
 
+def following_bd(tile: TileName, words: Sequence[int], bd: int | None = None) -> int | None:
+    """The BD that follows the one that register words describe; None = none does.
+
+    Args:
+        tile: tile kind.
+        words: all words of the BD, word 0 first.
+        bd: number of the BD, named in errors.
+
+    Raises:
+        DescriptorError: as :func:`decode`, of words that are followed by another BD.
+    """
+    word, _, lsb = TILE_KINDS[tile].bd_fields["Use_Next_BD"].parts[0]
+    return decode(tile, words, bd).next if words[word] >> lsb & 1 else None
+
+
 def idle_fields(kind: TileKind, words: Sequence[int]) -> dict[str, int]:
     """Fields with a value that has no effect because of another bit, e.g. ``Next_BD`` without Use_Next_BD."""
     values = unpack(kind, words)

@@ -66,9 +66,11 @@ class BdWrites:
     _pointers: dict[Bd, Pointer] = field(default_factory=dict)
     _written: dict[Bd, str] = field(default_factory=dict)  # since then
     _tiles: dict[tuple[int, int], list[int]] = field(default_factory=dict)  # by column and row
+    _kinds: list[TileKind] = field(init=False)  # by tile
 
     def __post_init__(self) -> None:
         tiles = self.engine.tiles
+        self._kinds = [TILE_KINDS[KIND_NAMES[kind]] for kind in tiles.kind.tolist()]
         for tile, at in enumerate(zip(tiles.column.tolist(), tiles.row.tolist(), strict=True)):
             self._tiles.setdefault(at, []).append(tile)
 
@@ -128,22 +130,17 @@ class BdWrites:
     def are_within(self, address: int, words: int) -> bool:
         """Whether all words from a byte address of the array on are registers of descriptors."""
         column, row, offset = locate(address)
-        kinds = (
-            TILE_KINDS[KIND_NAMES[int(self.engine.tiles.kind[t])]] for t in self._tiles.get((column, row), ())
-        )
+        kinds = (self._kinds[tile] for tile in self._tiles.get((column, row), ()))
         return any(
             kind.bd_base <= offset and offset + words * WORD_BYTES <= kind.bd_base + kind.bds * kind.bd_stride
             for kind in kinds
         )
 
-    def _kind(self, tile: int) -> TileKind:
-        return TILE_KINDS[KIND_NAMES[int(self.engine.tiles.kind[tile])]]
-
     def _at(self, address: int, words: int) -> Iterator[Bd]:
         """The descriptors that have any of the words."""
         column, row, offset = locate(address)
         for tile in self._tiles.get((column, row), ()):
-            kind = self._kind(tile)
+            kind = self._kinds[tile]
             first, last = offset - kind.bd_base, offset + (words - 1) * WORD_BYTES - kind.bd_base
             numbers = range(max(first // kind.bd_stride, 0), min(last // kind.bd_stride + 1, kind.bds))
             yield from ((tile, number) for number in numbers)

@@ -209,7 +209,7 @@ class TaskLog:
     def take(self, place: str = "") -> int:
         """Take what is in the queues; how many tasks that were."""
         c, values = self.engine.channels, self._values
-        if not np.array_equal(self._seen, values):
+        if (self._seen != values).any():
             np.maximum(self.locks, values, out=self.locks)
             changed = np.flatnonzero(self._seen != values)
             self._seen[:] = values

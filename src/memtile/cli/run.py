@@ -192,7 +192,7 @@ def _run_design(*, files: Sequence[str], of_run: RunOptions, **chosen: Any) -> N
         expected = [read_given(text, "--expect") for text in of_program.expected]
         make, saved = _loaded(files, of_program, asked, chosen["settings"] or (), mlir, expected)
         made, done = studied_run(make, asked, schedules, studies, dump)
-        right = {each.name: each.array for each in expected}
+        right = {each.name: each.array for each in expected if made.is_program}
         done = done.against(right)
         if chosen["repair"]:
             done = with_conditions(made, with_tried_repair(made, done, asked, right), asked)
@@ -294,8 +294,8 @@ def _loaded(
         BadParameter: options that are for others.
     """
     kinds = {Path(file).suffix for file in files}
-    if of_run.untimed or kinds != {".py"}:
-        _with_words(of_run)
+    if not of_run.data:
+        _refuse_words(of_run, of_program, expected, loads=SUFFIX in kinds or ".py" in kinds)
     if is_iron(files[0]):
         _refuse_for_iron(of_program)
         saved = [parse_wanted(text) for text in of_program.wanted]
@@ -304,10 +304,14 @@ def _loaded(
         return iron_design(files[0], files[1:], settings, of_program.given, wanted, device), saved
     if SUFFIX not in kinds and ".py" in kinds:
         of_program.kernels.check_used(beside=False)
-        alone = of_program == ProgramOptions() and not of_run.pad_arguments and of_run.dispatch is None
+        alone = (
+            replace(of_program, expected=()) == ProgramOptions()
+            and not of_run.pad_arguments
+            and of_run.dispatch is None
+        )
         if len(files) > 1 or not alone:
             raise typer.BadParameter(options.FOR_PROGRAMS)
-        return python_design(files[0], settings), []
+        return python_design(files[0], settings, expected), []
     if SUFFIX in kinds and len(files) > 1:
         raise typer.BadParameter("an MLIR design is run alone.")
     if SUFFIX not in kinds and settings:
@@ -344,11 +348,18 @@ def _refuse_for_iron(given: ProgramOptions) -> None:
         raise typer.BadParameter(f"{wrong}: a program of IRON has its kernels and its order itself.")
 
 
-def _with_words(of_run: RunOptions) -> RunOptions:
-    """The options of a run that moves words."""
-    if not of_run.data:
-        raise typer.BadParameter("--no-data is for designs in Python that run with a clock.")
-    return of_run
+def _refuse_words(
+    of_run: RunOptions, of_program: ProgramOptions, expected: Sequence[Given], *, loads: bool
+) -> None:
+    """Refuse options that have no meaning without words.
+
+    Raises:
+        BadParameter: which they are.
+    """
+    if of_run.untimed or not loads:
+        raise typer.BadParameter("--no-data is for designs that run with a clock.")
+    if of_program.wanted or expected:
+        raise typer.BadParameter("--no-data leaves no arrays for --out and --expect.")
 
 
 def _drawing(picture: Path | None, untimed: bool) -> Callable[[Result], None]:

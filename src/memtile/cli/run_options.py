@@ -289,7 +289,7 @@ def in_place_of(
 
 
 FOR_PROGRAMS = (
-    "a design is run alone, without --in, --out, --expect, --device, --format, --base, --kernel, --kernels, "
+    "a design is run alone, without --in, --out, --device, --format, --base, --kernel, --kernels, "
     "--pad-arguments, --dispatch and --keep-order."
 )
 

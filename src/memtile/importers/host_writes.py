@@ -109,6 +109,8 @@ def _again(engine: Engine, lock: int, before: Write, step: Write) -> HostWrite:
 def _resets(engine: Engine, steps: Sequence[Operation]) -> Iterator[HostWrite]:
     """Resets of channels that have work, get none afterwards, and of which the host then still waits."""
     channels, addresses = engine.channels, channel_addresses(engine)
+    if all(_channel_reset(addresses, step) < 0 for step in steps):
+        return
     busy = {ch for ch in range(len(channels.phase)) if channels.queue_count[ch] or _runs(engine, ch)}
     pushed = set[int]()  # since the last wait
     open_: dict[int, tuple[Operation, bool]] = {}

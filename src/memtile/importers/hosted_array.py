@@ -10,11 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.design.array import Array
-from memtile.errors import InputFileError, Problem
+from memtile.errors import InputFileError, MemtileError, Problem
 from memtile.explain.results import Result, Status
+from memtile.importers.timed_alone import is_of_words
 from memtile.runs.array_names import Given, Wanted
 from memtile.runs.options import RunKeywords, RunOptions
 from memtile.runs.program import Run
+from memtile.sim.loop.engine import OF_CORES
 
 if TYPE_CHECKING:
     from memtile.importers.loaded import Loaded
@@ -64,14 +66,16 @@ class HostedArray(Array):
         """Run the host sequence.
 
         Args:
-            options: of the run; without data its words move too, since cores may depend on them, and no
+            options: of the run; without data cores compute nothing unless words decide what they do, and no
                 verdict is asked for.
             wanted: arguments to take, by number, with their types and shapes.
 
         Raises:
             InputFileError: as loaded designs raise it; a wanted array that is no argument.
         """
-        done = self.loaded.run(*self.arguments, options=replace(options, data=True))
+        done = self._run_loaded(options)
+        if not done.result.words:
+            return done
         for each in wanted:
             if each.name not in done.arrays:
                 raise InputFileError(_no_argument(each.name, len(self.loaded.arguments)))
@@ -81,6 +85,16 @@ class HostedArray(Array):
             done = replace(done, result=replace(done.result, errors=errors))
         arrays = {each.name: _as_wanted(done.arrays[each.name], each) for each in wanted}
         return replace(done, arrays={**done.arrays, **arrays})
+
+    def _run_loaded(self, options: RunOptions) -> Run:
+        """Run without data if that is asked for and words decide nothing, else with them."""
+        try:
+            return self.loaded.run(*self.arguments, options=options)
+        except MemtileError as error:
+            if options.data or not is_of_words(error):
+                raise
+        done = self.loaded.run(*self.arguments, options=replace(options, data=True))
+        return replace(done, result=replace(done.result, words_needed_by=(OF_CORES,)))
 
     def run(self, options: RunOptions | int | None = None, **more: Unpack[RunKeywords]) -> Result:
         """Run the host sequence."""

@@ -49,6 +49,7 @@ from memtile.importers.mlir.sequence.sequence_reader import NO_PARAMETERS, Param
 from memtile.importers.mlir.token_packets import Text
 from memtile.importers.mlir.types import Shaped
 from memtile.importers.mlir.unstarted_bds import endless_findings, unstarted_findings
+from memtile.importers.timed_alone import timed_alone
 from memtile.model.state.causes import CoreCause
 from memtile.plain_text import markup_text
 from memtile.runs.array_names import Given, Wanted
@@ -169,6 +170,8 @@ class Loaded:
             parameters=parameters,
             options=options,
         )
+        if not options.data:
+            return done
         own = {str(n): done.arrays.get(str(n), array) for n, array in made.items()}
         return replace(done, arrays={**own, **self.configured.external})
 
@@ -329,6 +332,9 @@ class Loaded:
             done = self._sequence_run(named, self._sequence(scalars, parameters), options)
         arrays = {**done.arrays, **taken(self.configured, named.own)}
         notes = (*self.notes, *_other_types(self, given), *_costs(done), *_calls(self.kernels), *done.notes)
+        if not options.data:
+            found = replace(done.result, checks=(), words=False, words_needed_by=())
+            return replace(done, result=found, arrays={}, notes=notes)
         return replace(done, arrays=arrays, notes=notes)
 
     def _declared(self, want: Wanted, given: Sequence[Given]) -> Wanted:
@@ -350,7 +356,9 @@ class Loaded:
     def _alone(self, arrays: Sequence[npt.ArrayLike | None], options: RunOptions) -> Run:
         """The result of the cores of a text without host sequence."""
         accounts = CallAccounts(self.references)
-        done = accounts.settled(run_alone(self.configured, arrays, self.kernels, options), self.kernels)
+        with timed_alone(options, self.array.engine, self.kernels) as how:
+            done = run_alone(self.configured, arrays, self.kernels, how)
+        done = accounts.settled(done, self.kernels)
         findings = tuple(map(without_host, done.result.findings))
         return self._with_links(
             replace(done, result=replace(done.result, findings=findings)), self.configured
@@ -379,7 +387,9 @@ class Loaded:
         accounts = CallAccounts(self.references)
         by_host = [*host_write_findings(self.array.engine, sequence.steps)]
         by_host += set_instead(self.configured, sequence.steps)
-        done = accounts.settled(Session(self.array).run(program, options), kernels, *loads)
+        with timed_alone(options, self.array.engine, kernels, *loads) as how:
+            done = Session(self.array).run(program, how)
+        done = accounts.settled(done, kernels, *loads)
         if not kernels:  # which have what their text has wrong with them
             found, facts = done.result, imbalances(self.configured)[""]
             waits = with_imbalances(found.findings, found.waits, facts, self.array.engine)

@@ -18,7 +18,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from memtile.jit.cache import source_hash
-from memtile.jit.decorators import CompiledPart
+from memtile.jit.compiled_part import CompiledPart
 from memtile.jit.struct_layout import layout_of
 from memtile.jit.structs import Deferred
 

@@ -11,11 +11,12 @@ import gc
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
-from functools import cached_property, partial, update_wrapper
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from memtile.jit.cache import Sources, cache_directory, forget_old, made_once
+from memtile.jit.compiled_part import CompiledPart
 from memtile.jit.progress import PROGRESS, shown
 from memtile.jit.settings import ENABLED, settings
 
@@ -27,37 +28,6 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 ENTRIES: list[CompiledEntry] = []
 """The entries of all modules that were imported so far."""
-
-
-class CompiledPart:
-    """A function that compiled code calls compiled; Python calls it as it is.
-
-    Attributes:
-        function: as it was written.
-    """
-
-    def __init__(self, function: Callable[..., Any], *, inline: bool) -> None:
-        update_wrapper(self, function)
-        PROGRESS.parts += 1
-        self.function, self._inline = function, inline
-
-    def __call__(self, *args: Any) -> Any:
-        """The function in the interpreter."""
-        return self.function(*args)
-
-    @cached_property
-    def compiled(self) -> Any:
-        """The function as Numba has it."""
-        from memtile.jit.parts import compiled_part
-
-        return compiled_part(self.function, inline=self._inline)
-
-    @cached_property
-    def _numba_type_(self) -> Any:
-        """What compiled code that calls it takes it for."""
-        from memtile.jit.parts import type_of_part
-
-        return type_of_part(self)
 
 
 def entry(sources: Sources, *kinds: type) -> Callable[[Callable[..., int]], CompiledEntry]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import NamedTuple, Self
 
 from memtile.arch.devices import DEVICES, INTERFACE_ROWS, Device
@@ -170,6 +171,7 @@ class ArrayShape:
         return row >= INTERFACE_ROWS or column not in self.without_dma
 
 
+@lru_cache(maxsize=1 << 14)
 def locate(address: int) -> Location:
     """Tile and offset of an absolute byte address."""
     column, rest = divmod(address, 1 << COLUMN_SHIFT)

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
+from inspect import isgeneratorfunction
 from types import TracebackType
 from typing import Any
 
@@ -65,6 +66,7 @@ from memtile.importers.kernels.user_functions import (
     uncalled,
     without_result,
 )
+from memtile.importers.kernels.without_words import generator_without_words
 from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.description import CoreDescription
 from memtile.importers.mlir.fifos import FifoEnd
@@ -76,6 +78,7 @@ from memtile.sim.kernels.isolation import keeps_apart, known_to_reach
 from memtile.sim.kernels.kernel_core import BY_TEXT, RELEASES, Core, Kernel
 from memtile.sim.kernels.kernel_lines import POLLS, SAID, Said
 from memtile.sim.kernels.lost_results import LOST, lost_by
+from memtile.sim.loop.timing_only import words_wanted
 
 _LONGEST = 100  # characters of a Python message that are shown
 _USERS = "timed"  # function that calls those of the user
@@ -329,8 +332,9 @@ def _kernel(
         running.modes.set(OF_REGISTER[rounding], "saturate" if saturates else "none")
         views = {value: running.view(piece) for value, piece in pieces.items()}
         ports = dict(_ports(made, core.tile, running))
+        timed = _timed if words_wanted() else _timed_alone
         calls = {
-            name: _timed(
+            name: timed(
                 called(name, running),
                 running,
                 program.externals[name],
@@ -339,22 +343,15 @@ def _kernel(
             )
             for name in given
         }
+        run = body if words_wanted() else without_words()
         with told(files, program.sites):
-            yield from body(running, views, made.locks, ports, calls)
+            yield from run(running, views, made.locks, ports, calls)
 
-    kernel.endless = is_endless(core) or None  # type: ignore[attr-defined]
-    setattr(kernel, POLLS, dict(_polls(program)))
-    if all(keeps_apart(each) or isinstance(each, External) for each in given.values()):
-        known_to_reach(kernel, _places(made, core.tile, program))
-    setattr(kernel, CALLED, {name: each for name, each in given.items() if isinstance(each, _WITH_COST)})
-    setattr(kernel, LOST, lost_by(without_result(given, program.externals)))
+    without_words = _without_words(program, file, helpers, {n: (given[n], count_of(n)) for n in given})
+    setattr(kernel, WITHOUT_WORDS, without_words)
     setattr(kernel, FREE_CALLS, free)
-    setattr(kernel, FINDINGS, cpp_findings(made.device, core.operation, given))
     setattr(kernel, SAID, said)
-    takes_locks = any(asks_for_core(each) for each in given.values())
-    setattr(kernel, RELEASES, None if takes_locks else released_by_core(made, core))
-    computes = not takes_locks and not any(isinstance(each, CppFunction) for each in given.values())
-    setattr(kernel, BY_TEXT, computes and acts_by_text(made.device, core))
+    _note_facts(kernel, made, core, program, given)
     return kernel
 
 
@@ -429,6 +426,99 @@ def _charged(
 
     run.cycles = cycles  # type: ignore[attr-defined]
     return run
+
+
+def _note_facts(
+    kernel: Any, made: Configured, core: CoreDescription, program: CoreProgram, given: Externals
+) -> None:
+    """Note on a kernel what is known of it without running it."""
+    kernel.endless = is_endless(core) or None
+    setattr(kernel, POLLS, dict(_polls(program)))
+    if all(keeps_apart(each) or isinstance(each, External) for each in given.values()):
+        known_to_reach(kernel, _places(made, core.tile, program))
+    setattr(kernel, CALLED, {name: each for name, each in given.items() if isinstance(each, _WITH_COST)})
+    setattr(kernel, LOST, lost_by(without_result(given, program.externals)))
+    setattr(kernel, FINDINGS, cpp_findings(made.device, core.operation, given))
+    takes_locks = any(asks_for_core(each) for each in given.values())
+    setattr(kernel, RELEASES, None if takes_locks else released_by_core(made, core))
+    computes = not takes_locks and not any(isinstance(each, CppFunction) for each in given.values())
+    setattr(kernel, BY_TEXT, computes and acts_by_text(made.device, core))
+
+
+WITHOUT_WORDS = "__without_words__"
+"""Attribute of a kernel: a function that raises why words decide what it does."""
+
+
+def _without_words(
+    program: CoreProgram,
+    file: str,
+    helpers: Mapping[str, Any],
+    calls: Mapping[str, tuple[Callable[..., Any], int | None]],
+) -> Callable[[], Callable[..., Iterator[Action]]]:
+    """What gives the body for runs without data, see :func:`generator_without_words`.
+
+    Args:
+        program: of the core.
+        file: that tracebacks show.
+        helpers: what the body calls beside its pieces.
+        calls: functions of the user, and their cycles where they are given, by name.
+    """
+
+    @cache
+    def made() -> Callable[..., Iterator[Action]]:
+        for name, (function, count) in calls.items():
+            _must_be_timed_alone(program.externals[name], function, count, program.tile)
+        return generator_without_words(program, file, helpers)
+
+    return made
+
+
+def _must_be_timed_alone(
+    declared: Operation, function: Callable[..., Any], count: int | None, tile: str
+) -> None:
+    """Refuse a function whose actions or cycles only its run shows.
+
+    Raises:
+        InputFileError: it is such.
+    """
+    name = getattr(function, "__name__", "a function")
+    if isinstance(function, External):
+        return
+    if isinstance(function, CppFunction):
+        says = "its C++ code decides what it does, and may look at words"
+    elif asks_for_core(function) or isgeneratorfunction(function):
+        says = "it acts upon its core, and may look at words"
+    elif count is None and callable(getattr(function, "cycles", None)):
+        says = "a function of its arguments gives its cycles, and may look at words"
+    else:
+        return
+    where = f"core {tile} calls {name}"
+    raise operation_error(
+        declared, f"{where}: {says}, which a run without data has not", "a run with data", reason="no_words"
+    )
+
+
+def _timed_alone(
+    function: Callable[..., Any],
+    core: Core,
+    declared: Operation,
+    count: int | None,
+    free: Callable[[], object],
+) -> Callable[..., Iterator[Action]]:
+    """The cycles of a function that is not called; one that uses the cascade or events is."""
+    if isinstance(function, External) and any(p.name == "core" for p in function.entry.parameters):
+        return _timed(function, core, declared, count, free)
+    cycles = getattr(function, "cycles", None) if count is None else count
+    if isinstance(function, External) and count is not None:
+        function.charged[CallCost(count, GIVEN)] = None
+
+    def timed(*given: Any) -> Generator[Action, Any, tuple[Any, int]]:
+        if cycles is None:
+            free()
+        yield from ()
+        return None, int(cycles(*given) if callable(cycles) else cycles or 0)
+
+    return timed
 
 
 def _for_user(array: Any, element: str) -> Any:

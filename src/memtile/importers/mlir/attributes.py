@@ -9,6 +9,7 @@ alone is True.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,12 +44,14 @@ class Compound:
     listed: tuple[Value, ...] = ()
 
 
-def attributes(operation: Operation) -> dict[str, Value]:
+def attributes(operation: Operation) -> Mapping[str, Value]:
     """All attributes of an operation that stand in braces, by name; properties of the generic form too."""
-    found: dict[str, Value] = {}
-    for first, end in operation.dicts:
-        found.update(_entries(operation.tokens, first, end)[0])
-    return found
+    if operation.read is None:
+        found: dict[str, Value] = {}
+        for first, end in operation.dicts:
+            found.update(_entries(operation.tokens, first, end)[0])
+        operation.read = found
+    return operation.read
 
 
 def value_at(tokens: Tokens, at: int, depth: int = 0) -> tuple[Value, int]:

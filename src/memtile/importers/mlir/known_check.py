@@ -243,8 +243,9 @@ def _words(operation: Operation, known: KnownOperation) -> Iterator[Problem]:
             ):
                 at = close[at + 1]
             if (
-                NAME.fullmatch(word)
+                (word[:1].isalpha() or word[:1] == "_")
                 and "." not in word
+                and NAME.fullmatch(word)
                 and not _TYPE.fullmatch(word)
                 and word not in known.words
             ):

@@ -169,8 +169,9 @@ def syncs_first(device: DeviceDescription, sequence: Operation, sync: str) -> bo
         return bool(given)
     if any(each.name == sync for each in sequence.walk()):
         return False
-    names = ("offset_parameter", "offset_state_table_idx")
+    if device.parameter_words:
+        return True
+    text = device.operation.tokens.text.content
+    names = [name for name in ("offset_parameter", "offset_state_table_idx") if name in text]
     inside = (each for each in device.operation.walk() if each.dicts and each.name in _OFFSETS)
-    return bool(device.parameter_words) or any(
-        n in OperationForm(each).attributes for each in inside for n in names
-    )
+    return any(n in OperationForm(each).attributes for each in inside for n in names) if names else False

@@ -183,18 +183,24 @@ class Tokens:
     def __init__(self, text: Text) -> None:
         self.text = text
         self._offsets: list[int] | None = None
+        self._is_as_written = "//" not in text.content and _METADATA[0] not in text.content
         if len(text.content) > limit("words"):
             self._check_size()
         self.words: list[str] = _CUT.findall(f"{text.content}\n")
         self._skipped = self._metadata() if _METADATA[0] in text.content else []
-        self.words = self._without_metadata(self.words)
-        self._check_strings()
+        if self._skipped:
+            self.words = self._without_metadata(self.words)
+        if '"' in text.content:
+            self._check_strings()
         while self.words and not self.words[-1]:
             self.words.pop()
         self.words.append("")
         if "% " in text.content or "%\t" in text.content:
             self.words = [re.sub("^%[ \t]+", "%", word) for word in self.words]
-        self.words = renamed(self.words, text.content)
+            self._is_as_written = False
+        present = renamed(self.words, text.content)
+        self._is_as_written &= present is self.words
+        self.words = present
         self.close = self._matched()
 
     def _cut(self) -> Iterator[re.Match[str]]:
@@ -237,9 +243,20 @@ class Tokens:
     def offset(self, number: int) -> int:
         """Character at which a token begins; behind the last one the end of the text."""
         if self._offsets is None:
-            self._offsets = [found.start(1) for found in self._cut()]
-            self._offsets = self._without_metadata(self._offsets)
+            self._offsets = self._found() if self._is_as_written else self._cut_again()
         return self._offsets[number] if number < len(self.words) - 1 else len(self.text.content)
+
+    def _found(self) -> list[int]:
+        """Where the tokens are, between which there are only blanks."""
+        found, at, find = list[int](), 0, self.text.content.find
+        for word in self.words[:-1]:
+            at = find(word, at)
+            found.append(at)
+            at += len(word)
+        return found
+
+    def _cut_again(self) -> list[int]:
+        return self._without_metadata([found.start(1) for found in self._cut()])
 
     def join(self, first: int, end: int) -> str:
         """Tokens as text without blanks, for types."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
 from memtile.importers.mlir.token_packets import Tokens
 
@@ -27,9 +27,10 @@ class Operation:
         dicts: its attributes in braces, without the braces.
         regions: in order.
         parent: the block that it is in; None at the top.
+        read: its attributes in braces, once ``attributes`` has read them.
     """
 
-    __slots__ = ("at", "dicts", "name", "parent", "regions", "results", "spans", "tokens")
+    __slots__ = ("at", "dicts", "name", "parent", "read", "regions", "results", "spans", "tokens")
 
     def __init__(
         self, tokens: Tokens, name: str, at: int, results: list[str], parent: OperationBlock | None
@@ -38,6 +39,7 @@ class Operation:
         self.spans: list[TokenSpan] = []
         self.dicts: list[TokenSpan] = []
         self.regions: list[Region] = []
+        self.read: Mapping[str, Any] | None = None
 
     def __repr__(self) -> str:
         return f"Operation({self.name}, line {self.line})"

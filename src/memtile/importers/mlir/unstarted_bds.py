@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from memtile.arch.tiles import TileKind, TileName
-from memtile.bd.codec import decode
+from memtile.bd.codec import following_bd
 from memtile.errors import DescriptorError
 from memtile.explain.bd_findings import line_of
 from memtile.explain.findings import CODES, Finding, Side
@@ -77,7 +77,7 @@ def _back(kind: TileName, bds: Mapping[_Bd, BlockWrite], bd: _Bd) -> tuple[_Bd, 
     while bd in bds:
         seen.append(bd)
         try:
-            following = decode(kind, bds[bd].words, bd[2]).next
+            following = following_bd(kind, bds[bd].words, bd[2])
         except DescriptorError:
             return None
         if following is None:
@@ -198,7 +198,7 @@ def _is_queue(kind: TileKind, at: Location) -> bool:
 @lru_cache(maxsize=_KEPT)
 def _following(kind: TileName, words: tuple[int, ...]) -> int | None:
     try:
-        return decode(kind, words).next
+        return following_bd(kind, words)
     except DescriptorError:
         return None
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from memtile.arch.boards import board_in_force
 from memtile.arch.ports import PORTS
-from memtile.arch.tiles import S2MM, WORD_BYTES
+from memtile.arch.tiles import S2MM, TILE_KINDS, WORD_BYTES
 from memtile.arch.timing import Timing, board_of, looked, timing_in_force
 from memtile.errors import DesignError, raise_if
 from memtile.jit.structs import at_hand
@@ -52,6 +52,10 @@ from memtile.sim.races.run_checks import Checks
 from memtile.sim.skip.fast_forward import FastForward, Skipper
 
 _NOBODY = Caught()  # takes words
+OF_HOST, OF_CORES = "a host, which may read them", "kernels, which may look at them"
+OF_PACKETS = "packets, whose headers are words"
+"""Reasons why a run needs words, which runs of designs without data know better."""
+_OF_TILE, _OF_SHIM = ("DMA", "CORE", "FIFO"), ("SOUTH", "FIFO")
 
 Progress = Callable[[int], None]
 
@@ -635,7 +639,7 @@ class Engine:
         Once they were not moved, they never are again.
         """
         leave = self.wordless or not words_wanted()
-        self.words_needed_by = tuple(self._needs_words()) if leave else ()
+        self.words_needed_by = tuple(self.needs_words()) if leave else ()
         if self.words_needed_by and self.wordless:
             raise words_are_gone(self.now)
         if leave and not self.words_needed_by and not self.wordless:
@@ -643,19 +647,19 @@ class Engine:
             self._clock.wordless[0] = 1
             self._sinks.renew(self._state)
 
-    def _needs_words(self) -> Iterator[str]:
+    def needs_words(self) -> Iterator[str]:
         """Yield each reason why time may depend on words."""
         control = plain(self.state.channels).control
         if self.read_by_host:
-            yield "a host, which may read them"
+            yield OF_HOST
         if self.cores.running:
-            yield "kernels, which may look at them"
+            yield OF_CORES
         if (control & refused_compression.ENABLED).any():
             yield "compression"
         if (control & OUT_OF_ORDER_MASK).any():
             yield "out-of-order reception"
         if (plain(self.state.switch).mode == PACKET).any():
-            yield "packets, whose headers are words"
+            yield OF_PACKETS
         if self.logic.ports:
             yield "streams of the programmable logic"
         if any(self._control_packets_may_come()):
@@ -664,6 +668,20 @@ class Engine:
             yield "upsets, which are found where words are read"
         if self.checks.watch is not None:
             yield "the check of accesses"
+
+    def data_in_packets(self) -> bool:
+        """Whether data comes as packets to switches: from channels, cores, shim channels or the logic.
+
+        Tokens and traces are packets of the hardware, whose headers do not depend on data.
+        """
+        tiles, modes = plain(self.spec.tiles), plain(self.state.switch).mode
+        for kind, base in zip(tiles.kind.tolist(), tiles.slave_base.tolist(), strict=True):
+            name = KIND_NAMES[kind]
+            sources = _OF_SHIM if TILE_KINDS[name].role == "interface" else _OF_TILE
+            names = PORTS[name].slaves if len(modes) and base >= 0 else ()
+            if any(port.startswith(sources) and modes[base + n] == PACKET for n, port in enumerate(names)):
+                return True
+        return False
 
     def _control_packets_may_come(self) -> Iterator[bool]:
         """Yield for each tile with a control port whether its switch lets words into it."""
