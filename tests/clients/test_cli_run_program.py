@@ -215,7 +215,7 @@ def test_bad_input_is_exit_code_two_and_a_line(given: str, tmp_path: Path) -> No
         ([TRANSPOSE, "--base", "x"], "'x' is not a number"),
         (
             ["a.py", TRANSPOSE],
-            "a design is run alone, without --in, --out, --expect, --device, --format, --base, --kernel, ",
+            "a design is run alone, without --in, --out, --device, --format, --base, --kernel, ",
         ),
         (["a.py", "--in", "x=y"], "a design is run alone"),
         ([], "Missing argument"),

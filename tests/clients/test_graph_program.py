@@ -113,6 +113,8 @@ def test_a_graph_is_run_with_its_verdict_first(graph: str, capfd: pytest.Capture
     kept = Path("out/data/out.txt").read_text().splitlines()
     numbers = [int(n) for line in kept if line[0] not in "T" for n in line.split()]
     assert numbers == [*(2 * VALUES)]
+    quiet = called("run", graph, "--out-folder", "out", "--cost", "gr.k=500", "--quiet")
+    assert quiet.stdout.splitlines() == lines[:1]
 
 
 def test_the_result_as_data_is_alone_on_standard_output(

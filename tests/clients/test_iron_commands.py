@@ -33,7 +33,7 @@ from memtile.explore.survey.survey_cases import find
 from memtile.explore.sweep.sweep import SweepPlan, sweep
 from memtile.iron import running
 from memtile.iron.__main__ import main
-from memtile.iron.program_design import function_of
+from memtile.iron.program_design import ProgramDesign, function_of
 from memtile.iron.taking import Taking, answer, taking
 from memtile.runs.options import RunOptions
 from support.mlir import mlir_texts
@@ -178,6 +178,8 @@ def test_a_design_with_parameters(folder: Path) -> None:
     found = {each["name"]: each["value"] for each in data["parameters"]}
     assert found == {"size": 64, "tile": 32, "quiet": False, "plus": 3, "device": None}
     np.testing.assert_array_equal(np.load(folder / "c.npy"), np.arange(64) + 3)
+    given = ProgramDesign(str(ADD), ["--size", "32"]).__signature__.parameters
+    assert given["size"].default == 32  # and not what the program has without it
     wrong = run("--set", "plu=3", str(ADD))
     assert "its parameters are size, tile, quiet, plus, device" in wrong.stderr
 

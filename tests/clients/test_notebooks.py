@@ -90,6 +90,8 @@ def test_tiles_arrays_transfers_descriptors_and_views_are_tables() -> None:
     assert_html(array._repr_html_(), "(0, 1)", "weights", "(0, 2)", "ready")
     transfer = tile.read(tile.buffers[0], view((8, 8))[::2, :4])
     assert_html(transfer._repr_html_(), "16 words", "(1, 4) (16, 0)")
+    turned = tile.read(tile.buffers[0], view((8, 8)).T)
+    assert_html(turned._repr_html_(), "(8, 8) (1, 8)")  # the last one is in no register
     assert_html(
         Descriptor("memory", 64, 0x20000, dims=((1, 8), (8, 0)))._repr_html_(), "step 1, wrap 8", "64"
     )

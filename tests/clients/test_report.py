@@ -398,6 +398,19 @@ def test_bars_add_up_to_the_run(small: Page) -> None:
     assert small.evaluate("document.querySelectorAll('#bars .stack').length") == len(sums)
 
 
+def test_a_phone_shows_the_timeline_below_a_small_head(gemm: Path, tmp_path: Path) -> None:
+    with opened(gemm, tmp_path / "phone", width=390, height=844) as page:
+        page.evaluate("document.querySelector('#timeline').scrollIntoView()")
+        head = page.evaluate("document.querySelector('.tools').getBoundingClientRect().toJSON()")
+        assert head["top"] == 0
+        assert head["height"] <= 0.15 * 844
+        assert page.evaluate("rows.clientWidth - GUTTER") > 200
+        array = page.evaluate("document.querySelector('#map svg').getBoundingClientRect().toJSON()")
+        assert 0 <= array["left"] < array["right"] <= 390
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        assert page.said == []
+
+
 def test_dark_and_light_are_looked_at(transpose: Path, tmp_path: Path) -> None:
     for scheme, low, high in (("light", 0.85, 1.0), ("dark", 0.0, 0.35)):
         with opened(transpose, tmp_path / scheme, scheme=scheme) as page:

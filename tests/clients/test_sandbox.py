@@ -18,6 +18,7 @@ import pytest
 
 from left_out import need_program
 from memtile.cli import check, run, sandboxed, survey
+from memtile.cli import test as designs_test
 from memtile.errors import InputFileError
 from memtile.sandbox import landlock, policy, seccomp, start
 from support.sandbox.sandbox_rig import DESIGN, NoUserError, Rig, has_namespaces, rig, why_not
@@ -419,15 +420,23 @@ def test_variables_with_secrets_are_left_out() -> None:
 
 
 def test_outputs_are_the_files_that_the_commands_write() -> None:
-    inputs = {"--root", "--against", "--cost", "--functions", "--in-folder"}
-    named = set()
-    for command in (run.run, check.check, survey.survey):
-        for name, hint in get_type_hints(command, include_extras=True).items():
-            if Path in (get_args(hint) and get_args(get_args(hint)[0])):
-                (about,) = hint.__metadata__
-                declared = (about.default, *(about.param_decls or ()))
-                named.add(next((each for each in declared if str(each)[:2] == "--"), f"--{name}"))
+    inputs = {"--root", "--against", "--cost", "--functions", "--in-folder", "--config", "--baseline"}
+    named = {path for command in (run.run, check.check, survey.survey) for path in paths_of(command)}
     assert named - inputs | {"--out"} == {*sandboxed.OUTPUTS}
+    assert paths_of(designs_test.run_tests) - inputs | {*sandboxed.OUTPUTS} == {*sandboxed.OF_TESTS}
+
+
+def paths_of(command: Callable[..., None]) -> set[str]:
+    """The options of a command that name a path."""
+    named = set()
+    for name, hint in get_type_hints(command, include_extras=True).items():
+        if Path in (get_args(hint) and get_args(get_args(hint)[0])):
+            (about,) = hint.__metadata__
+            declared = (about.default, *(about.param_decls or ()))
+            named.add(
+                next((each for each in declared if str(each)[:2] == "--"), f"--{name.replace('_', '-')}")
+            )
+    return named
 
 
 def filtered(

@@ -20,6 +20,7 @@ from memtile.explore.sweep.sensitivity import sensitivity
 from memtile.explore.sweep.space import Space, SweepAxis
 from memtile.explore.sweep.variant_figures import energy_of
 from memtile.importers.design_file import design_function
+from support.pages.browser import opened
 
 BLOCKS = """
 from typing import Literal
@@ -175,6 +176,14 @@ def test_a_page_and_a_table_say_what_moves_the_objectives(blocks: Path, tmp_path
     page = (tmp_path / "page.html").read_text()
     assert "what moves cycles: part of its variance" in page
     assert "what moves l2: part of its variance" in page
+    with opened(tmp_path / "page.html", tmp_path / "profile", width=1100, height=1500) as seen:
+        circle = "document.querySelector('circle').getBoundingClientRect()"
+        seen.mouse("mouseMoved", *seen.evaluate(f"[{circle}.x + 3, {circle}.y + 3]"))
+        assert seen.evaluate("document.querySelectorAll('.hot').length") == 3
+        assert seen.evaluate("document.getElementById('told').textContent").startswith("words ")
+        ticks = seen.evaluate("[...document.querySelectorAll('svg text')].map(each => each.textContent)")
+        assert "200" in ticks
+        assert seen.said == []
 
 
 def test_a_grid_as_an_xarray_dataset(blocks: Path) -> None:

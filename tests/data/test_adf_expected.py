@@ -19,11 +19,11 @@ from support.adf.sketch import ROOT, Sketch
 DATA = np.random.default_rng(34).integers(-(10**6), 10**6, (2, 8, 8)).astype(np.int32)
 
 
-def left(first: int) -> ProgramResult:
+def left(first: int, rows: Tiling | None = None) -> ProgramResult:
     """What leaves a buffer of 8 x 8 of which a port reads three rows from one on, and one all of them."""
     g = Sketch()
+    rows = rows or Tiling((8, 8), (8, 3), (0, first), (Loop(0, 8, 1),))
     whole = Tiling((8, 8), (8, 8), (0, 0), (Loop(0, 8, 1),))
-    rows = Tiling((8, 8), (8, 3), (0, first), (Loop(0, 8, 1),))
     a, z, y = g.plio("in"), g.plio("rows", "out"), g.plio("all", "out")
     m = g.shared("m", "int32", (8, 8), [[whole]], [[rows], [whole]], num_buffers=2)
     g.connect(a, m.ins[0])
@@ -48,6 +48,16 @@ def test_the_walk_that_makes_other_words_is_named() -> None:
     assert "gr.m.out[0] (line" in finding.message
     assert "reads 8 words too far on" in finding.message
     assert finding.fix == "Give it an offset 8 words smaller in its buffer."
+
+
+def test_a_stride_that_registers_leave_out_is_named() -> None:
+    """Pairs of columns: the outermost dimension moves on by one word instead of two."""
+    pairs = [Tiling((8, 8), (2, 8), (0, 0), (Loop(0, step, 4),)) for step in (1, 2)]
+    right = DATA.reshape(2, 8, 4, 2).swapaxes(1, 2)
+    assert compared(left(0, pairs[1]), {"rows": right}).good
+    result = compared(left(0, pairs[0]), {"rows": right}).result
+    assert result is not None
+    assert result.findings[0].fix == "Give it the stride 2 instead of 1 (words)."
 
 
 def test_a_file_of_a_plio_says_what_must_come(tmp_path: Path) -> None:

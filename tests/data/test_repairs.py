@@ -447,7 +447,8 @@ def test_check_shows_the_difference_and_writes_it_when_asked(broken: Path) -> No
     assert (code, broken.read_text()) == (1, text)
     assert "\n+      aie.use_lock(%free, Release, 1)\n" in shown
     assert re.search(
-        r"repair \(tried: finishes in [\d,]+ cycles\): broken.mlir:24:49: release lock free", shown
+        r"repair \(tried: .* cycles, words not compared\): broken.mlir:24:49: release lock free",
+        shown,
     )
     code, shown = memtile("check", "--fix", str(broken))
     assert (code, shown.splitlines()[-1]) == (
@@ -479,7 +480,10 @@ def test_run_says_the_repair_below_the_finding(broken: Path) -> None:
     at = next(
         n for n, line in enumerate(lines) if " MT0" in line and line.startswith("finding: broken.mlir:")
     )
-    assert re.match(r"  repair \(tried: finishes in [\d,]+ cycles\): broken.mlir:24:49: ", lines[at + 1])
+    assert re.match(
+        r"  repair \(tried: finishes in [\d,]+ cycles, words not compared\): broken.mlir:24:49: ",
+        lines[at + 1],
+    )
     assert "repair" not in memtile("run", "--no-repair", "--pad-arguments", str(broken))[1]
 
 
@@ -524,12 +528,20 @@ def test_a_lock_begins_with_what_its_buffer_counts() -> None:
     assert first.says == "begin with lock free at 2 instead of 1"
 
 
+def test_no_descriptor_is_to_release_the_lock_that_it_acquires() -> None:
+    spare = BROADCAST.replace("%full =", "%spare = aie.lock(%mem, 2)\n%full =")
+    says = {each.says for each in candidates(Text("d.mlir", spare), ()) if each.kind == "lock"}
+    assert says == {"acquire lock spare instead of free", "release lock spare instead of full"}
+
+
 def test_a_repair_does_not_hide_what_the_finding_is_about() -> None:
     depth, value, said = Candidate("depth", ""), Candidate("lock_value", ""), "x waits."
     race, poll = (Finding(code, Severity.ERROR, said, ()) for code in ("MT0204", "MT0314"))
     assert [hides(each, [race]) for each in (depth, value)] == [True, False]
     assert [hides(each, [poll]) for each in (depth, value)] == [False, True]
     assert not hides(depth, [])
+    early = Finding("MT0105", Severity.ERROR, "")
+    assert [hides(replace(depth, kind=kind), [early]) for kind in ("count", "order")] == [True, False]
 
 
 def test_a_run_that_finished_is_not_repaired_by_one_with_more_warnings() -> None:

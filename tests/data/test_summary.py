@@ -35,7 +35,7 @@ def run_of(columns: int, status: Status = Status.FINISHED) -> Result:
 @pytest.mark.parametrize("width", [60, 80, 200])
 @pytest.mark.parametrize("status", [Status.FINISHED, Status.STUCK])
 def test_a_run_is_one_screen(width: int, status: Status) -> None:
-    done = run_of(38, status)
+    done = replace(run_of(38, status), errors=tuple(f"{name} overflowed" for name in "abcdefghij"))
     lines = done.summary(Layout(width), ["saved 0: out.npy", *(f"note: {'word ' * n}" for n in range(60))])
     assert len(lines) <= 25
     assert max(map(len, lines)) <= width

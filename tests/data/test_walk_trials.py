@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from memtile.cli.runnable import python_design
 from memtile.design.chains import other_descriptors
+from memtile.errors import InputFileError
 from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.repairs import Trial, search, with_repair
 from memtile.explain.walk_trials import walk_candidates
+from memtile.runs.array_names import Given
 from memtile.runs.options import RunOptions
 
 DOTS = """
@@ -79,3 +82,17 @@ def test_the_finding_is_at_the_transfer(tmp_path: Path) -> None:
         [Finding("MT0405", Severity.ERROR, "out is wrong.", (Side("out", "is wrong"),))], tried
     )
     assert (found.sides[0].who, found.sides[0].place) == (change.target[0], f"{file}:23")
+
+
+def test_what_is_expected_from_outside_comes_before_what_the_design_expects(tmp_path: Path) -> None:
+    file = tmp_path / "dots.py"
+    file.write_text(DOTS.replace("PART", "view((8, 8))[:4]").replace("MEANT", "data[4:]"))
+    right = (np.arange(64).reshape(8, 8)[:4] ** 2) @ np.arange(8)
+    made = python_design(str(file), (), [Given("out", right)])()
+    assert made.run(RunOptions(untimed=True)).result.exact
+    with pytest.raises(
+        InputFileError, match=r"writes no array in\. Its arrays in external memory: data, out"
+    ):
+        python_design(str(file), (), [Given("in", right)])()
+    with pytest.raises(InputFileError, match=r"3 elements are expected of out, which has 4"):
+        python_design(str(file), (), [Given("out", right[:3])])()

@@ -183,6 +183,10 @@ aie.end
     [
         ((TAKE, "aiex.set_lock(%said, 1)", "aiex.npu.rtp_write(@gain, 3, 7)", WAIT),
          "aie.use_lock(%said, AcquireGreaterEqual, 1)", ["MT0201"]),
+        (("aiex.set_lock(%said, 1)", "aiex.npu.rtp_write(@gain, 3, 7)", TAKE, WAIT),
+         "aie.use_lock(%said, AcquireGreaterEqual, 1)", ["MT0201"]),
+        (("aiex.set_lock(%said, 1)", "aiex.npu.rtp_write(@gain, 3, 7)", TAKE, WAIT),
+         "aie.use_lock(%said, AcquireGreaterEqual, 1)\naie.use_lock(%go, AcquireGreaterEqual, 0)", []),
         (("aiex.npu.rtp_write(@gain, 3, 7)", TAKE, WAIT), "", []),
         ((TAKE, "aiex.npu.rtp_write(@gain, 3, 7)", "aiex.set_lock(%said, 1)", WAIT),
          "aie.use_lock(%said, AcquireGreaterEqual, 1)", []),

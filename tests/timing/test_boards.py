@@ -178,7 +178,7 @@ def test_columns_that_move_more_than_boards_were_seen_to_are_told_first() -> Non
     assert list(cautions([use], 599, "strix")) == []
     (line,) = cautions([use, use], 1180, "strix")
     assert line.startswith(
-        "external memory moves 33.1 bytes a cycle for all columns together by 2 channels; boards reached"
+        "external memory moves 33.1 bytes a cycle for 2 channels of all columns; boards reached 24.4 to 32.6"
     )
     assert "24.4 to 32.6" in line
     assert list(cautions([use, use], 1180, "")) == []
@@ -210,7 +210,7 @@ def test_a_rate_that_a_board_reached_by_as_many_channels_is_not_told(
     ]
     lines = list(cautions(uses, 40, board))
     assert bool(lines) is told
-    assert all(f"by {channels} channels" in line for line in lines)
+    assert all(f"for {channels} channels" in line for line in lines)
 
 
 @pytest.mark.usefixtures("_boards")

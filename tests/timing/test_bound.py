@@ -99,7 +99,10 @@ def test_a_band_has_both_ends_of_each_assumed_constant() -> None:
     assert (ends.name, ends.value, ends.low, ends.high) == ("task_start", 4, *likely("task_start"))
     assert (ends.cycles_low, ends.cycles_high) == (result.cycles - 3, result.cycles + 12)
     assert (found.low, found.cycles, found.high) == (result.cycles - 3, result.cycles, result.cycles + 12)
-    assert found.lines[0] == f"{found.low} to {found.high} cycles; task_start makes most of it"
+    assert found.lines[0] == (
+        f"Run with both ends of each assumed constant: {found.low:,} to {found.high:,} cycles; "
+        "most of the range is due to task_start."
+    )
 
 
 def test_the_estimate_of_a_run_that_hangs_on_task_starts_is_what_reruns_give() -> None:

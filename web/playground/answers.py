@@ -11,6 +11,7 @@ import re
 from typing import Any
 
 import numpy as np
+import pastes
 from rich.console import Console
 
 from memtile.access.drawing import NOTHING, order_drawing
@@ -65,8 +66,8 @@ def answer(text: str, tile: str = "memory", arguments: str = "") -> str:
     program ``printed``.
 
     Args:
-        text: tiling parameters as JSON or C++, a descriptor as JSON, an ``aie.dma_bd``, register words, a
-            program of IRON, or MLIR with an ``aie.device``.
+        text: tiling parameters as JSON or C++, a descriptor as JSON, an ``aie.dma_bd``, an ``aie.objectfifo``
+            with dimensions, a view of NumPy, register words, a program of IRON, MLIR with a device.
         tile: tile kind of words and of an ``aie.dma_bd``.
         arguments: of a program.
     """
@@ -108,10 +109,14 @@ def _answered(text: str, tile: str, arguments: str) -> dict[str, Any]:
     text = text.strip()
     if "aie.dma_bd" in text:
         return _of_mlir(text, tile)
+    if "aie.objectfifo" in text:
+        return _of_order(pastes.of_objectfifo(text, tile))
     if _GRAPH.search(text) and not begins_as_json(text):
         return _of_graph(text)
     if text.startswith(("{", "[")):
         return _of_json(text, tile)
+    if pastes.is_view(text):
+        return _of_order(pastes.of_view(text, tile))
     _refuse_others(text)
     return {"kind": "words", **_of_words(parse_words({"tile": tile, "words": re.split(r"[\s,]+", text)}))}
 
@@ -144,7 +149,10 @@ def _refuse_others(text: str) -> None:
         says = (
             "this is nothing that the playground takes: a program of IRON, MLIR with an aie.device, a tiling,"
         )
-        raise InputFileError(f"{says} an aie.dma_bd, a descriptor as JSON, or words such as 0x80 0xA0000.")
+        forms = (
+            "an aie.dma_bd, an aie.objectfifo, a view such as view((8, 8)).T, a descriptor as JSON, or words"
+        )
+        raise InputFileError(f"{says} {forms} such as 0x80 0xA0000.")
 
 
 def _of_json(text: str, tile: str) -> dict[str, Any]:
@@ -183,6 +191,21 @@ def _of_tiling(found: Answer) -> dict[str, Any]:
         "text": _printed(lambda console: print_answer(found, console)),
         "words": [hex_words(encode(each, number)) for number, each in enumerate(found.chain)],
         **_walked(found.lowering.tasks, bits, 0, tuple(shape)),
+    }
+
+
+def _of_order(order: pastes.Order) -> dict[str, Any]:
+    """A view or the dimensions of an object FIFO: descriptors, walk and picture."""
+    text = order.text
+    chain = order.lowering.descriptors
+    if order.found is not None:
+        found, chain = order.found, order.found.chain
+        text = _printed(lambda console: print_answer(found, console))
+    return {
+        "kind": "tiling",
+        "text": text,
+        "words": [hex_words(encode(each, number)) for number, each in enumerate(chain)],
+        **_walked(order.lowering.tasks, order.bits, 0, order.shape),
     }
 
 

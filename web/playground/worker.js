@@ -21,7 +21,7 @@ async function python() {
   for (const name of ["rich.whl", "memtile.zip"]) {
     pyodide.unpackArchive(await bytes(name), "zip", { extractDir: packages });
   }
-  for (const name of ["absent.py", "answers.py", "designs.py"]) {
+  for (const name of ["absent.py", "pastes.py", "answers.py", "designs.py"]) {
     pyodide.FS.writeFile(`${packages}/${name}`, new Uint8Array(await bytes(name)));
   }
   pyodide.pyimport("absent").install();

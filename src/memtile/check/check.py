@@ -33,6 +33,7 @@ from memtile.explain.lock_waits import lock_text
 from memtile.explain.lost_results import lost_findings
 from memtile.explain.oddities import INSTEAD_OF_WAITS, comes_of_chains, instead_of_waits
 from memtile.explain.orders.proof import Proof
+from memtile.explain.packet_headers import header_findings
 from memtile.explain.packet_places import place_findings
 from memtile.importers.kernels.lock_balance import imbalances
 from memtile.importers.kernels.missing_programs import program_findings
@@ -57,8 +58,10 @@ def release_rule(subject: Subject) -> Iterator[Finding]:
 
 
 def packet_rule(subject: Subject) -> Iterator[Finding]:
-    """Packets that name the descriptors of others."""
-    return place_findings(subject.engine, lambda: planned_of(subject))
+    """Packets that name the descriptors of others, or whose headers are counted otherwise."""
+    find = partial(planned_of, subject)
+    yield from place_findings(subject.engine, find)
+    yield from header_findings(subject.engine, find)
 
 
 RULES: tuple[Callable[[Subject], Iterator[Finding]], ...] = (

@@ -22,6 +22,7 @@ from memtile.bd.codec import encode
 from memtile.bd.descriptor import NO_ITERATION
 from memtile.check.checked_program import Subject
 from memtile.check.core_turns import CoreText, Turn, UndecidedError, cascades_by_text
+from memtile.check.kernel_turns import Recorded, recorded_kernels
 from memtile.check.streams import OpenStreams
 from memtile.check.task_list import GivenTask, HostStep, StaticBd, kind_of
 from memtile.errors import MemtileError
@@ -195,9 +196,7 @@ class Play:
     def _attach_cores(self, subject: Subject) -> None:
         """Give each core what its text does to locks; what others may release is open."""
         spec = plain(self.engine.spec.tiles)
-        unknown = set(subject.kernels)
-        for known in self.engine.cores.running:
-            self.engine.cores.stop(int(self.engine.state.cores.tile[known]))
+        unknown = set(subject.kernels) - self._attach_kernels(subject)
         for made in subject.made:
             cascades = cascades_by_text(made)
             if cascades is None:
@@ -221,6 +220,30 @@ class Play:
         if any(port >= 0 and mode[port] != OFF for port in (*cores.stream_in, *cores.stream_out)):
             self.reasons["what cores do to their streams is not checked"] = None
 
+    def _attach_kernels(self, subject: Subject) -> set[int]:
+        """Stop what runs; give cores what their kernels in Python do, and return the tiles of these."""
+        running = self.engine.cores.running
+        tiles = {core: int(self.engine.state.cores.tile[core]) for core in running}
+        kernels = {} if subject.made else {tiles[core]: each.function for core, each in running.items()}
+        serving = {tiles[core] for core, each in running.items() if each.declared}
+        for tile in tiles.values():
+            self.engine.cores.stop(tile)
+        found = recorded_kernels(self.engine, kernels) if kernels else {}
+        known = {tile: each for tile, each in found.items() if each.turns}
+        cores = plain(self.engine.spec.tiles).core
+        for tile, each in known.items():
+            self._attach_recorded(tile, int(cores[tile]), each, ending=tile not in serving)
+        return set(known)
+
+    def _attach_recorded(self, tile: int, number: int, kernel: Recorded, *, ending: bool) -> None:
+        """Give a core what its kernel in Python does; behind that it may release whatever it reaches."""
+        known = frozenset(turn.lock for turn in kernel.turns if turn.gives)
+        self._released[number] = known if kernel.ends else frozenset(self._reached(tile))
+        self._attach(tile, number, kernel)
+        if kernel.ends and ending:
+            self._to_end.add(number)
+        self.reasons["kernels in Python are taken to do what they do with two sets of words"] = None
+
     def _reached(self, tile: int) -> Iterator[int]:
         """The locks that the core of a tile reaches."""
         spec = plain(self.engine.spec.tiles)
@@ -229,10 +252,15 @@ class Play:
             if seen >= 0:
                 yield from range(bases[seen], bases[seen + 1])
 
-    def _attach(self, tile: int, number: int, text: CoreText) -> None:
+    def _attach(self, tile: int, number: int, text: CoreText | Recorded) -> None:
         def kernel(core: Core) -> Iterator[Action]:
             try:
-                yield from self._actions(number, core, text.turns())
+                if isinstance(text, CoreText):
+                    yield from self._actions(number, core, text.turns())
+                    return
+                yield from self._actions(number, core, iter(text.turns))
+                if not text.ends:
+                    raise UndecidedError
             except (UndecidedError, MemtileError):
                 self._let_core_free(number, self._released[number], "hangs on data")
 

@@ -18,6 +18,7 @@ from memtile.cli.kernel_sources import NO_KERNELS, KernelSources
 from memtile.cli.mlir_file import SUFFIX
 from memtile.cli.repairs import Fixing, fixed
 from memtile.cli.runnable import ProgramOptions
+from memtile.cli.screen import show_lines
 from memtile.plain_text import json_text
 
 if TYPE_CHECKING:
@@ -82,6 +83,7 @@ def check(
     as_junit: Annotated[bool, typer.Option("--junit", help="JUnit XML, for build servers.")] = False,
     fix: options.Fix = False,
     dry_run: options.DryRun = False,
+    everything: options.AllLines = False,
 ) -> None:
     """Say what is wrong with designs before they run: budgets, circuits, locks, rows, unordered memory.
 
@@ -112,7 +114,7 @@ def check(
                 device, settings or (), sources, checked, not dry_run, not (as_json or as_sarif or as_junit)
             )
             results = fixed(results, designs, asked)
-    _show(results, as_json=as_json, as_sarif=as_sarif, as_junit=as_junit)
+    _show(results, as_json=as_json, as_sarif=as_sarif, as_junit=as_junit, everything=everything)
     if not all(result.good for result in results):
         raise typer.Exit(ExitCode.BAD_RESULT)
 
@@ -261,7 +263,9 @@ def _program(name: str, device: str) -> Subject:
     return subject
 
 
-def _show(results: list[CheckResult], *, as_json: bool, as_sarif: bool, as_junit: bool) -> None:
+def _show(
+    results: list[CheckResult], *, as_json: bool, as_sarif: bool, as_junit: bool, everything: bool
+) -> None:
     if as_json:
         typer.echo(json_text({"designs": [result.as_json() for result in results]}, indent=2))
     elif as_sarif:
@@ -273,4 +277,4 @@ def _show(results: list[CheckResult], *, as_json: bool, as_sarif: bool, as_junit
 
         typer.echo(junit(results, "check"), nl=False)
     else:
-        typer.echo("\n".join(map(str, results)))
+        show_lines("\n".join(map(str, results)).splitlines(), everything=everything)

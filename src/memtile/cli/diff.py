@@ -17,6 +17,7 @@ from memtile.cli.exit_codes import ExitCode
 from memtile.cli.failure import UsageError
 from memtile.cli.graph_file import NO_GRAPH, GraphOptions, is_graph, of_graphs
 from memtile.cli.mlir_file import SUFFIX
+from memtile.cli.screen import show_lines
 from memtile.errors import InputFileError
 from memtile.input_files import read_text
 from memtile.io.json_text import parse_json
@@ -62,6 +63,7 @@ def diff(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Data instead of text.")] = False,
     graph: GraphOptions = NO_GRAPH,
+    everything: options.AllLines = False,
 ) -> None:
     """Say what changed from A to B: cycles by cause and channel, words that came out, registers by field.
 
@@ -97,7 +99,10 @@ def diff(
     mine = list(settings or ())
     with options.with_timing(timing):
         found = compared(side(first, mine), side(second, [*mine, *(second_settings or ())]))
-    typer.echo(json_text(found.as_json(), indent=2) if as_json else "\n".join(found.lines()))
+    if as_json:
+        typer.echo(json_text(found.as_json(), indent=2))
+    else:
+        show_lines([*found.lines()], everything=everything)
     if not (found.same if part is None else found.is_within(part)):
         raise typer.Exit(ExitCode.BAD_RESULT)
 

@@ -42,6 +42,9 @@ Examples:
 """
 
 
+_Token = Annotated[str, typer.Option(metavar="TOKEN", envvar="MEMTILE_TOKEN", help="Token of the server.")]
+
+
 @of_graphs
 @options.running("max_cycles", "dispatch")
 def explain(
@@ -59,9 +62,7 @@ def explain(
     server: Annotated[
         str | None, typer.Option(metavar="HOST:PORT", help="Read the registers of a live server instead.")
     ] = None,
-    token: Annotated[
-        str, typer.Option(metavar="TOKEN", envvar="MEMTILE_TOKEN", help="Token of the server.")
-    ] = "",
+    token: _Token = "",
     settings: options.Settings = None,
     given: options.In = None,
     kernels: options.Kernels = None,
@@ -78,10 +79,10 @@ def explain(
 
     Coredumps are those of XRT, raw or ELF (Runtime.aie_coredump_file in xrt.ini), and those of memtile run
     --coredump. Registers show what channels, locks and cores do, not what is queued or which lock a core
-    waits for. With the design beside the dump it is run here too: where both stand in the same state, what
-    the run says holds for the machine, and where not, the registers that differ are listed.
-    A memtile serve is asked what it knows itself, which is more: what is queued, what was sent, and with its
-    --check races. It gives its --record, and with its --history its --report and --perfetto so far.
+    waits for. With --design the design is run too: where both stand in the same state, what the run says
+    holds for the machine, and where not, the registers that differ are listed. A memtile serve knows more:
+    what is queued, what was sent, and with its --check races; it also gives its --record, and with its
+    --history its --report and --perfetto so far.
 
     A design in Python, IRON or MLIR, or a graph in C++ is run: why it is stuck, or what limits it, and what
     lifting each limit would gain; of a graph its kernels by their work. Exit code 1: something is wrong.

@@ -192,7 +192,7 @@ def _run_design(*, files: Sequence[str], of_run: RunOptions, **chosen: Any) -> N
         expected = [read_given(text, "--expect") for text in of_program.expected]
         make, saved = _loaded(files, of_program, asked, chosen["settings"] or (), mlir, expected)
         made, done = studied_run(make, asked, schedules, studies, dump)
-        right = {each.name: each.array for each in expected}
+        right = {each.name: each.array for each in expected if made.is_program}
         done = done.against(right)
         if chosen["repair"]:
             done = with_conditions(made, with_tried_repair(made, done, asked, right), asked)
@@ -253,7 +253,8 @@ def _run_graph(*, files: Sequence[str], of_run: RunOptions, **chosen: Any) -> No
         show_verdict(files[0], done.result, as_sarif=as_sarif)
         leave(interrupted=False, good=done.good)
         return
-    finish_graph(done, graph.options.device, folder, as_json=as_json, draw=draw, band=band)
+    device, how = graph.options.device, chosen["shown"]
+    finish_graph(done, device, folder, as_json=as_json, draw=draw, band=band, how=how)
 
 
 def _checked(of_run: RunOptions, schedules: int, kernels: KernelSources) -> bool:
@@ -303,10 +304,14 @@ def _loaded(
         return iron_design(files[0], files[1:], settings, of_program.given, wanted, device), saved
     if SUFFIX not in kinds and ".py" in kinds:
         of_program.kernels.check_used(beside=False)
-        alone = of_program == ProgramOptions() and not of_run.pad_arguments and of_run.dispatch is None
+        alone = (
+            replace(of_program, expected=()) == ProgramOptions()
+            and not of_run.pad_arguments
+            and of_run.dispatch is None
+        )
         if len(files) > 1 or not alone:
             raise typer.BadParameter(options.FOR_PROGRAMS)
-        return python_design(files[0], settings), []
+        return python_design(files[0], settings, expected), []
     if SUFFIX in kinds and len(files) > 1:
         raise typer.BadParameter("an MLIR design is run alone.")
     if SUFFIX not in kinds and settings:

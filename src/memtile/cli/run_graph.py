@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -11,6 +12,7 @@ import typer
 
 from memtile.arch.tiles import WORD_BYTES
 from memtile.cli.result_output import leave
+from memtile.cli.screen import SCREEN, Shown
 from memtile.explain.limit import Lifted, Limit, table_lines
 from memtile.explain.waiting_sentences import finding_in_users_words, in_users_words
 from memtile.plain_text import json_text, printable
@@ -29,7 +31,8 @@ L = TypeVar("L", Lifted, Limit)
 
 OUTPUT_FOLDER = Path("memtile_output")
 """Where output files of PLIOs go, beside those that the user keeps."""
-_SHOWN = 6  # lines of a kind
+MOST = 6
+"""Lines of a kind that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +44,14 @@ class ShownRun:
         done: what the run left.
         files: of its output PLIOs.
         band: its cycles at both ends of the costs of kernels, if they were asked for.
+        most: lines of a kind that are shown; None = all.
     """
 
     device: str
     done: ProgramResult
     files: Sequence[Path] = ()
     band: CostBand | None = None
+    most: int | None = MOST
 
     @property
     def status(self) -> str | None:
@@ -100,15 +105,15 @@ class ShownRun:
         yield from (f"missing: {each.message}." for each in done.missing)
         yield from (f"wrong: {each.text}" for each in graph.result.checks if not each.exact)
         yield from self._stuck_lines(graph)
-        yield from _few([*port_lines(graph)], "ports")
+        yield from _few([*port_lines(graph)], "ports", self.most)
         yield from _limit_lines(graph.result)
         if graph.result.cost_unknown:
             names = ", ".join(graph.result.cost_unknown)
             yield f"cycles unknown, counted as 0: {names}. Give them: --cost KERNEL=CYCLES."
         if self.band is not None:
             yield from self.band.lines
-        yield from _few([f"note: {each}" for each in (*done.cautions, *graph.notes)], "notes")
-        yield from _few([f"saved: {each}" for each in self.files], "files")
+        yield from _few([f"note: {each}" for each in (*done.cautions, *graph.notes)], "notes", self.most)
+        yield from _few([f"saved: {each}" for each in self.files], "files", self.most)
 
     def _verdict(self) -> str:
         done, graph = self.done, self.done.graph
@@ -122,8 +127,8 @@ class ShownRun:
     def _stuck_lines(self, graph: GraphResult) -> Iterator[str]:
         if graph.unfinished:
             yield f"unfinished: {', '.join(graph.unfinished)}"
-        yield from _few([f"finding: {each}" for each in graph.result.findings], "findings")
-        yield from _few([f"waiting: {each}" for each in graph.waits], "waits")
+        yield from _few([f"finding: {each}" for each in graph.result.findings], "findings", self.most)
+        yield from _few([f"waiting: {each}" for each in graph.waits], "waits", self.most)
 
 
 def _end_of_main(done: ProgramResult) -> str:
@@ -132,11 +137,11 @@ def _end_of_main(done: ProgramResult) -> str:
     return f"waits for ever ({done.held})" if done.held else "was interrupted"
 
 
-def _few(lines: Sequence[str], what: str) -> Iterator[str]:
+def _few(lines: Sequence[str], what: str, most: int | None) -> Iterator[str]:
     """The first lines, and how many more there are."""
-    yield from lines[:_SHOWN]
-    if len(lines) > _SHOWN:
-        yield f"{len(lines) - _SHOWN} more {what}, see --json"
+    yield from lines[:most]
+    if most is not None and len(lines) > most:
+        yield f"{len(lines) - most} more {what} (--all)"
 
 
 def _limit_lines(result: Result) -> Iterator[str]:
@@ -290,7 +295,8 @@ def explained_lines(shown: ShownRun) -> Iterator[str]:
     yield from shown.lines()
     if shown.done.graph is not None:
         yield from map(
-            printable, _few([f"kernel {each.text}" for each in shown.done.graph.kernels], "kernels")
+            printable,
+            _few([f"kernel {each.text}" for each in shown.done.graph.kernels], "kernels", shown.most),
         )
 
 
@@ -302,16 +308,18 @@ def finish_graph(
     as_json: bool,
     draw: Callable[[Result], None],
     band: CostBand | None = None,
+    how: Shown = SCREEN,
 ) -> None:
     """Write the output files, draw, show what happened, and leave with the exit code for it."""
     from memtile.explain.results import Status
 
-    shown = ShownRun(device, done, done.write_outputs(folder, timed=True), band)
+    most = how.top or (None if how.everything else MOST)
+    shown = ShownRun(device, done, done.write_outputs(folder, timed=True), band, most)
     if done.result is not None:
         draw(done.result)
     if as_json:
         typer.echo(json_text(shown.as_json(), indent=2))
     else:
-        typer.echo("\n".join(shown.lines()))
+        typer.echo("\n".join(islice(shown.lines(), 1 if how.quiet else None)))
     interrupted = done.result is not None and done.result.status is Status.INTERRUPTED
     leave(interrupted=interrupted, good=done.good)

@@ -202,6 +202,9 @@ Perfetto = Annotated[
     ),
 ]
 All = Annotated[bool, typer.Option("--all", help="Show every channel and core, and each line in full.")]
+AllLines = Annotated[
+    bool, typer.Option("--all", help="Show all lines on a terminal too, not the first screen of them.")
+]
 Top = Annotated[
     int | None,
     typer.Option(min=1, metavar="N", help="Show up to N groups of channels, findings and other lines."),
@@ -286,7 +289,7 @@ def in_place_of(
 
 
 FOR_PROGRAMS = (
-    "a design is run alone, without --in, --out, --expect, --device, --format, --base, --kernel, --kernels, "
+    "a design is run alone, without --in, --out, --device, --format, --base, --kernel, --kernels, "
     "--pad-arguments, --dispatch and --keep-order."
 )
 

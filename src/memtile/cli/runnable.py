@@ -119,8 +119,15 @@ Maker = Callable[[], Runnable]
 """Loads what is to run, each time anew."""
 
 
-def python_design(file: str, settings: Sequence[str]) -> Maker:
-    """What loads a design in Python."""
+def python_design(file: str, settings: Sequence[str], expected: Sequence[Given] = ()) -> Maker:
+    """What loads a design in Python.
+
+    Args:
+        file: of the design.
+        settings: ``NAME=VALUE`` of its parameters.
+        expected: what arrays in external memory must hold after a run, by their names, whatever the design
+            expects of them itself.
+    """
     from memtile.cli.design_file import load_design
     from memtile.importers.design_file import guarded
     from memtile.importers.hosted_array import HostedArray
@@ -129,6 +136,7 @@ def python_design(file: str, settings: Sequence[str]) -> Maker:
 
     def make() -> Runnable:
         made = load_design(file, settings)
+        _expect(file, made, expected)
         if isinstance(made, HostedArray):
             hosted = made
             return Runnable(
@@ -143,7 +151,7 @@ def python_design(file: str, settings: Sequence[str]) -> Maker:
         def once(how: RunOptions) -> Run:
             return Run(guarded(file, lambda: made.run(how)))
 
-        repairs = python_repairs(file, settings)
+        repairs = python_repairs(file, settings, expected)
         return Runnable(file, made, once, False, [file], kernels=attached(made.engine), repairs=repairs)
 
     return make
@@ -164,7 +172,32 @@ def design_of(file: str, source: str, settings: Sequence[str]) -> MemoryTile | A
     return made
 
 
-def python_repairs(file: str, settings: Sequence[str]) -> Repairs:
+def _expect(file: str, design: Array | MemoryTile, expected: Sequence[Given]) -> None:
+    """Have a design compare arrays in external memory with what must be there.
+
+    Raises:
+        InputFileError: there is no such array, or it has another size.
+        DesignError: values that its type does not hold.
+    """
+    from memtile.design.bench import Bench
+
+    bench = design if isinstance(design, Bench) else design.bench
+    arrays = {name: each.array for name, each in bench.engine.external.buffers.items() if each.writable}
+    for each in expected:
+        array = arrays.get(each.name)
+        if array is None:
+            known = ", ".join(arrays) or "none"
+            raise InputFileError(
+                f"{file}: the design writes no array {each.name}. Its arrays in external memory: {known}."
+            )
+        if array.size != each.array.size:
+            counts = f"{each.array.size:,} elements are expected of {each.name}, which has {array.size:,}"
+            raise InputFileError(f"{file}: {counts}.")
+        bench.compared[:] = [one for one in bench.compared if one[1] is not array]
+        bench.expect_array(each.name, array, each.array.reshape(array.shape))
+
+
+def python_repairs(file: str, settings: Sequence[str], expected: Sequence[Given] = ()) -> Repairs:
     """What tries changes of the source of a design in Python."""
     from memtile.importers.design_file import guarded
     from memtile.importers.mlir.token_packets import Text
@@ -174,6 +207,7 @@ def python_repairs(file: str, settings: Sequence[str]) -> Repairs:
 
     def once(source: Text, how: RunOptions) -> Ended:
         made = design_of(file, source.content, settings)
+        _expect(file, made, expected)
         return Ended(guarded(file, lambda: made.run(how)))
 
     def candidates(source: Text, findings: Sequence[Finding]) -> Sequence[Candidate]:

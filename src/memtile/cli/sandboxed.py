@@ -20,6 +20,8 @@ COMMANDS = ("run", "check", "survey", "test")
 SWITCH, ROOT, LIMIT = "--sandbox", "--root", "--sandbox-memory"
 OUTPUTS = ("--coredump", "--out", "--out-folder", "--perfetto", "--picture", "--record", "--report", "--vcd")
 """Options of the commands that name a file which is written; ``--out`` has it behind an equals sign."""
+OF_TESTS = (*OUTPUTS, "--junit", "--sarif", "--markdown")
+"""Likewise of ``memtile test``, where these name files."""
 LEAST_MEMORY = 0.5
 """Gigabytes."""
 _OFF, _END_OF_OPTIONS = "--no-sandbox", "--"
@@ -60,7 +62,8 @@ def enter(arguments: Sequence[str]) -> NoReturn:
     require(f"memtile {arguments[0]} {SWITCH}")
     values = dict(_values(arguments))
     root = root_of(values.get(ROOT))
-    _check_outputs(root, _values(arguments))
+    outputs = OF_TESTS if arguments[0] == "test" else OUTPUTS
+    _check_outputs(root, [(name, value) for name, value in _values(arguments) if name in outputs])
     named = [
         each for word in arguments[1:] for each in (word, word.rpartition("=")[2]) if os.path.exists(each)
     ]
@@ -187,8 +190,8 @@ def _copies(engines: Sequence[Path]) -> Iterator[tuple[str, str]]:
         yield str(file), f"matplotlib/{file.name}"
 
 
-def _check_outputs(root: Path, options: Iterator[tuple[str, str]]) -> None:
-    files = [(name, value.rpartition("=")[2]) for name, value in options if name in OUTPUTS]
+def _check_outputs(root: Path, options: Sequence[tuple[str, str]]) -> None:
+    files = [(name, value.rpartition("=")[2]) for name, value in options]
     problems = [
         Problem(
             name,

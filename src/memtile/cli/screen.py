@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 import typer
@@ -75,6 +76,25 @@ def show_run(result: Result, shown: Shown, notes: Sequence[str] = (), more: Sequ
         return
     lines = [verdict(result)] if shown.quiet else result.summary(shown.layout(), notes)
     _print(lines, good=result.good)
+
+
+def show_lines(lines: Sequence[str], *, everything: bool) -> None:
+    """Print lines; on a terminal the first screen of them, and how many more there are.
+
+    Args:
+        lines: of an answer, those that matter most first.
+        everything: print all of them.
+    """
+    from memtile.explain.summary import HEIGHT
+    from memtile.sheet import stdout_console
+
+    console = stdout_console()
+    if console.is_terminal and not everything:
+        heights = accumulate(max(1, -(-len(line) // console.width)) for line in lines)
+        shown = max(sum(height < HEIGHT for height in heights), 1)
+        if shown < len(lines):
+            lines = [*lines[:shown], f"{len(lines) - shown:,} more lines (--all)"]
+    typer.echo("\n".join(lines))
 
 
 _STYLES = (("finding: error", "red"), ("finding: warning", "yellow"), ("error: ", "red"), ("Next: ", "cyan"))

@@ -45,18 +45,26 @@ from memtile.importers.hosted_array import HostedArray
 from memtile.runs.array_names import Wanted
 from memtile.runs.options import USUAL, RunOptions
 from memtile.runs.program import Run
+from memtile.sim.loop.engine_warmup import ready
 
 _REFUSED = ("MT0100", "MT0101", "MT0102")
 UNKNOWN = "nothing says what must come out"
 
 
 def serve() -> None:
-    """Test the designs that come in, until there are no more; Ctrl-C is for the process that asks."""
+    """Test the designs that come in, until there are no more; Ctrl-C is for the process that asks.
+
+    A request without a design is answered when the engine is there.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with os.fdopen(os.dup(1), "w", encoding="utf-8") as out:
         os.dup2(2, 1)  # what designs print is no answer
         for line in sys.stdin:
             asked = json.loads(line)
+            if asked["case"] is None:
+                ready()
+                print("{}", file=out, flush=True)
+                continue
             with chosen_timing(asked["timing"]):
                 found = attempt(DesignCase.of(asked["case"]), RunOptions(**asked["run"]))
             print(json.dumps(found.as_json()), file=out, flush=True)

@@ -155,7 +155,7 @@ def run(
     log: LogOption = None,
     no_log: NoLog = False,
     restart: Restart = False,
-    top: Top = 20,
+    top: Top = 10,
     as_json: AsJson = False,
     graph: GraphOptions = NO_GRAPH,
 ) -> None:
@@ -207,7 +207,7 @@ def show(
     page: Annotated[
         Path | None, typer.Option(metavar="FILE.html", help="Also write table and picture as a page.")
     ] = None,
-    top: Top = 20,
+    top: Top = 10,
     as_json: AsJson = False,
 ) -> None:
     """Show what a log has of a sweep: the best, the Pareto front, why others are infeasible.

@@ -88,7 +88,7 @@ def transfer_sheet(transfer: Transfer) -> Sheet:
     for number, d in enumerate(transfer.descriptors):
         take = f"lock {d.acquire.id}, {d.acquire.value}" if d.acquire.enable else ""
         give = f"lock {d.release.id}, {d.release.value:+}" if d.release.value else ""
-        dims, pads = (" ".join(f"({a}, {b})" for a, b in pairs) for pairs in (d.dims, d.pad))
+        dims, pads = (" ".join(f"({a}, {b})" for a, b in pairs) for pairs in (_loops(d), d.pad))
         rows.append((str(number), str(d.length), f"{d.address:#x}", dims or "in a row", pads, take, give))
     runs = [
         f"task {n}: {len(task.descriptors)} BDs, {task.runs} runs"
@@ -96,6 +96,13 @@ def transfer_sheet(transfer: Transfer) -> Sheet:
         if len(transfer.tasks) > 1 or task.runs > 1
     ]
     return Sheet(_DESCRIPTORS, tuple(rows), title=repr(transfer), below=tuple(runs))
+
+
+def _loops(descriptor: Descriptor) -> Sequence[tuple[int, int]]:
+    """Step and wrap of each loop, also of the one that the registers leave out: step 1 up to the length."""
+    inner = prod(wrap for _, wrap in descriptor.dims)
+    is_open = bool(descriptor.dims) and inner > 0 and not descriptor.pad and inner < descriptor.length
+    return (*descriptor.dims, (1, descriptor.length // inner)) if is_open else descriptor.dims
 
 
 _GUARDS = "AM025 DMA_BDn_7: one acquire and one release per BD"

@@ -49,12 +49,11 @@ def _shared(channels: Iterable[Use], cycles: int, board: str) -> Iterator[str]:
     low, high = SHARED_BYTES[board]
     few = len(words) <= SHARED_CHANNELS[board]
     if moved > (high if few else low):
-        by = f"with {SHARED_CHANNELS[board]} channels or fewer" if few else "with more"
+        many = f"{SHARED_CHANNELS[board]} channels or fewer" if few else "more channels"
         yield (
-            f"external memory moves {moved} bytes a cycle for all columns together by {len(words)} channels; "
-            f"boards reached {low} to {high}, by their memory, {high if few else low} {by}, and the band "
-            f"ends at {low}. In the model columns do not wait for each other there (DEV-EXT-1); a copy by "
-            "all columns of your board would tell its rate"
+            f"external memory moves {moved} bytes a cycle for {len(words)} channels of all columns; boards "
+            f"reached {low} to {high}, and {high if few else low} with {many}. The model lets columns share "
+            "external memory without waiting (DEV-EXT-1): measure a copy by all columns of your board."
         )
 
 
@@ -63,9 +62,8 @@ def _conflicts(channels: Iterable[Use], cycles: int) -> Iterator[str]:
     met = max((use.spent.get(Cause.BANK_CONFLICT, 0) for use in channels if _is_compute(use)), default=0)
     if met * _MANY > cycles:
         yield (
-            f"a DMA of a compute tile waited {met} cycles for banks; silicon counted up to 11 times as many "
-            "beside a core, and its transfers took as long as here (DEV-SILICON-3). A core's loop of five "
-            "cycles beside a DMA, with its disassembly, would decide"
+            f"a DMA of a compute tile waited {met:,} cycles for banks. Silicon counted up to 11 times as "
+            "many beside a core, but its transfers took as long as here (DEV-SILICON-3)."
         )
 
 

@@ -223,16 +223,15 @@ class Band:
         """For people: the band, and a line for each constant."""
         without = f", without the calls of {', '.join(self.without)} (cost unknown)" if self.without else ""
         if not self.constants:
-            return [f"{self.cycles} cycles hang on no assumed constant{without}"]
+            return [f"{self.cycles:,} cycles, which depend on no assumed constant{without}."]
         first = self.constants[0]
-        made = f"; {first.name} makes most of it" if first.width else ""
-        return [f"{self.low} to {self.high} cycles{without}{made}", *map(_line, self.constants)]
+        made = f"; most of the range is due to {first.name}" if first.width else ""
+        ends = f"{self.low:,} to {self.high:,} cycles{without}"
+        return [f"Run with both ends of each assumed constant: {ends}{made}.", *map(_line, self.constants)]
 
 
 def _line(ends: RangeEnds) -> str:
     cycles = [
-        "another end of the run" if count is None else f"{count} cycles"
-        for count in (ends.cycles_low, ends.cycles_high)
+        "ends otherwise" if count is None else f"{count:,}" for count in (ends.cycles_low, ends.cycles_high)
     ]
-    values = f"{ends.name} = {ends.value} ({ends.low} to {ends.high})"
-    return f"{values}: {cycles[0]} to {cycles[1]}"
+    return f"  {ends.name} = {ends.low} to {ends.high} (here {ends.value}): {cycles[0]} to {cycles[1]} cycles"

@@ -167,6 +167,9 @@ CODES: Mapping[str, FindingCode] = MappingProxyType(
         "MT0337": FindingCode("transfers that do not fit the object FIFOs of cores", Severity.WARNING),
         "MT0338": FindingCode("a lock that a host sets instead of another one", Severity.WARNING),
         "MT0339": FindingCode("a loop of a core that waits for memory which nothing writes", Severity.ERROR),
+        "MT0340": FindingCode(
+            "packets that keep or lose a header which is counted otherwise", Severity.ERROR
+        ),
         "MT0401": FindingCode("words come out in another order", Severity.ERROR),
         "MT0402": FindingCode("words come out shifted", Severity.ERROR),
         "MT0403": FindingCode("words that were never written come out", Severity.ERROR),
@@ -308,7 +311,7 @@ class Repair:
     @property
     def text(self) -> str:
         """The repair and what was seen of it, in one line."""
-        words = ", all words as expected" if self.compared else ""
+        words = ", all words as expected" if self.compared else ", words not compared"
         place = f"{self.changes[0].place}: " if self.changes else ""
         return printable(f"repair (tried: finishes in {self.cycles:,} cycles{words}): {place}{self.says}")
 

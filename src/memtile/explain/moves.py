@@ -128,7 +128,7 @@ def move_findings(moves: Sequence[Move]) -> Iterator[Finding]:
     both = {key for key, writes in found if (key, not writes) in found}
     for group in found.values():
         outside = _outside(group) if group[0].key not in both else None
-        again = _again(group)
+        again = _made_twice(group)
         if outside is not None:
             yield _shared(*outside, group[:1])
         elif again is not None:
@@ -147,12 +147,16 @@ def _outside(group: Sequence[Move]) -> tuple[Move, Change] | None:
     return move, Change("offset", move.offset, move.offset - int(move.touched.min()))
 
 
-def _again(group: Sequence[Move]) -> tuple[Move, Change] | None:
-    """One of two moves that write the same elements of a host array, if another place is left for it."""
+def _made_twice(group: Sequence[Move]) -> tuple[Move, Change] | None:
+    """One of two moves of the same elements, if another place of the memory is left for it.
+
+    It is the one with which the offsets then rise.
+    """
     moves = [move for move in group if move.count]
     often = Counter(move.same for move in moves)
     same = [move for move in moves if often[move.same] > 1]
-    if len(same) != _OTHERS or not same[0].writes or not same[0].loose or len(moves) > _MOST_MOVES:
+    results = bool(same) and same[0].writes and same[0].loose
+    if len(same) != _OTHERS or len(moves) > _MOST_MOVES or not (results or len(moves) > _OTHERS):
         return None
     known = same[0].elements
     if (
@@ -169,8 +173,11 @@ def _again(group: Sequence[Move]) -> tuple[Move, Change] | None:
     if len(left) != len(own) or not np.array_equal(own + (left[0] - own[0]), left):
         return None
     by = int(left[0] - own[0])
-    odd = same[by > 0]  # the later one of two in ascending order
-    return odd, Change("offset", odd.offset, odd.offset + by)
+    for odd in same:
+        offsets = [move.offset + by * (move is odd) for move in moves]
+        if offsets == sorted(offsets):
+            return odd, Change("offset", odd.offset, odd.offset + by)
+    return None
 
 
 def _of_memory(group: Sequence[Move]) -> Iterator[Finding]:
@@ -184,10 +191,8 @@ def _of_memory(group: Sequence[Move]) -> Iterator[Finding]:
         return
     beyond = [move for move in different if _is_beyond(move)]
     odd = _odd_one(different, beyond) if len(different) <= _MOST_MOVES else None
-    shared = different if odd is not None else group
-    odd = odd or _made_twice(group, different)
     if odd is not None:
-        yield _shared(*odd, shared)
+        yield _shared(*odd, different)
         return
     if len(beyond) == 1:
         yield _beyond(beyond[0])
@@ -195,22 +200,6 @@ def _of_memory(group: Sequence[Move]) -> Iterator[Finding]:
         rows = _rows_missed(move) if move not in beyond else None
         if rows is not None:
             yield _beside_rows(move, *rows)
-
-
-def _made_twice(group: Sequence[Move], different: Sequence[Move]) -> tuple[Move, Change] | None:
-    """The one move that is made twice where another one is missing, and whose offsets then rise."""
-    parts = {(move.count, move.sizes, move.strides) for move in group}
-    if len(parts) != 1 or not _OTHERS < len(group) <= _MOST_MOVES or len(different) != len(group) - 1:
-        return None
-    offsets, count, known = [move.offset for move in group], group[0].count, group[0].elements
-    gaps = {*range(0, known, count)} - {*offsets}
-    if group[0].touched.tolist() != [*range(offsets[0], offsets[0] + count)] or count * len(group) != known:
-        return None
-    for at, move in enumerate(group):
-        there = [*offsets[:at], *gaps, *offsets[at + 1 :]]
-        if len(gaps) == 1 and there == [*range(0, known, count)]:
-            return move, Change("offset", move.offset, gaps.pop())
-    return None
 
 
 def _is_beyond(move: Move) -> bool:

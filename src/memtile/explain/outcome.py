@@ -13,6 +13,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,7 @@ from memtile.explain.kernel_findings import function_findings
 from memtile.explain.lock_waits import lock_errors, owner
 from memtile.explain.model_link import ModelLink
 from memtile.explain.names import called, channel_name
+from memtile.explain.packet_headers import header_findings, without_waits_of
 from memtile.explain.packet_places import place_findings
 from memtile.explain.race_findings import NamedArea
 from memtile.explain.results import Array, ChannelUse, Result, Status
@@ -244,8 +246,10 @@ def _findings(
     waits = with_imbalances(stopped.findings, stopped.graph, imbalances_of(found.engine), found.engine)
     wrong = (*_wrong(checks, status, found, areas), *function_findings(found.engine))
     engine = found.engine
-    places = place_findings(engine, lambda: PlannedWords.of(engine, BdChains(engine)))
-    return (*places, *_hosts_first(waits), *wrong, *_stands(found, before))
+    find = partial(PlannedWords.of, engine, BdChains(engine))
+    places, headers = place_findings(engine, find), [*header_findings(engine, find)]
+    waits = tuple(without_waits_of(headers, waits))
+    return (*places, *headers, *_hosts_first(waits), *wrong, *_stands(found, before))
 
 
 def _stands(found: _OpenWork, before: int) -> Iterator[Finding]:

@@ -326,7 +326,10 @@ class Sides:
                 return f"Let {self.text(then)} acquire {lock} before the {does}, or {starts}."
             return f"Have the host do this before it starts {self.text(then)}."
         if then.agent == HOST:
-            return f"Have the host wait for {self.text(first)} before it {_DOES[does]}."
+            late = f"Have the host wait for {self.text(first)} before it {_DOES[does]}"
+            if not self._is_core(first) or does != "write":
+                return f"{late}."
+            return f"{late}, or write before it lets the core go (aiex.set_lock, WorkerRuntimeBarrier.set)."
         if self._by_host(first) and self._by_host(then):
             return f"Have the host wait for the end of {self.text(first)} before it starts {self.text(then)}."
         given = self._given(first) - self._taken(then)

@@ -26,9 +26,11 @@ _TRIALS = 0.7  # of the time of a search; what is left is for other schedules
 _OTHER_SCHEDULES = (1, 2)
 _NOT_AWAITED = "MT0318"
 _RACES = ("MT0201", "MT0202", "MT0204", "MT0205")
-_OUTSIDE = {"MT0314": "lock_value"} | dict.fromkeys(_RACES, "depth")
-"""Kinds of change that only hide what a finding is about: more buffers make a race rarer, and a value at the
-start ends the poll of a host without what it waits for."""
+_OUTSIDE = {"MT0314": ("lock_value",), "MT0105": ("depth", "count", "bound")} | dict.fromkeys(
+    _RACES, ("depth",)
+)
+"""Kinds of change that only hide what a finding is about: more buffers make a race rarer, a value at the
+start ends the poll of a host without what it waits for, and other counts leave other objects in use."""
 _GAP = 0.6  # a repair this much less likely than the best one found is not tried
 _DOUBT = 0.2  # of two repairs with other words, which are about as likely, neither is known to be meant
 _GAP_OF_RIGHT = 0.1  # than one with which all expected words came out
@@ -262,7 +264,7 @@ def _located(finding: Finding, repair: Repair) -> Finding:
 
 def hides(candidate: Candidate, findings: Sequence[Finding]) -> bool:
     """Whether a change would only hide what the first finding is about."""
-    return bool(findings) and _OUTSIDE.get(findings[0].code) == candidate.kind
+    return bool(findings) and candidate.kind in _OUTSIDE.get(findings[0].code, ())
 
 
 class OutOfTimeError(Exception):

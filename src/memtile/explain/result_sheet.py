@@ -16,7 +16,6 @@ from memtile.explain.summary import (
     caution_lines,
     doubts,
     limit_lines,
-    next_steps,
     parameter_lines,
     time_lines,
     verdict,
@@ -56,7 +55,7 @@ def result_html(result: Result) -> str:
     return f"<pre>{lines}</pre>{_picture(result)}"
 
 
-_IN_NOTEBOOKS = Layout(90, rows=6, height=16)
+_IN_NOTEBOOKS = Layout(90, rows=6, height=16, complete="result.sheet()")
 _BARS = 6  # channels that have a bar each; more are tiles of a map
 _PLACE = re.compile(r"(?P<role>\w+) ?\((?P<column>\d+), ?(?P<row>\d+)\)")
 
@@ -125,7 +124,6 @@ def _below(result: Result) -> Iterator[str]:
     yield from (line for topic, lines in topics.items() for each in lines for line in _said(topic, each))
     if result.proved is not None:
         yield f"timing: {result.proved.text}"
-    yield from next_steps(result)
 
 
 def _rates(result: Result) -> str:

@@ -12,8 +12,10 @@ from typing import NamedTuple
 
 from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.limit import LEAST, Lifted, Resource, best_of, percent
+from memtile.explain.names import channel_name, core_name
 from memtile.explain.results import ChannelUse, Result
 from memtile.model.state.causes import Cause, CoreCause
+from memtile.sim.loop.engine import Engine
 
 _TENTH = 0.1
 _MOST = 0.5
@@ -172,7 +174,8 @@ def _slowest(result: Result, lifted: Sequence[Lifted]) -> Iterator[Finding]:
     if best is not None and best.saves(result.cycles) >= _TENTH and uneven_columns(result) is None:
         own = max(core.spent.get(CoreCause.RUNNING, 0) for core in result.cores)
         text = f"computes for {own} of {result.cycles} cycles, longer than all others"
-        fix = "Give others a part of its work, or it a kernel as short as theirs."
+        shares = "shared" in best.what
+        fix = "Give others a part of its work" + ", or it a kernel as short as theirs" * (not shares) + "."
         fix = _tried(fix, result, [best], Resource.SLOWEST)
         yield _note(result, "MT0507", f"{best.name} {text}.", [Side(best.name, text)], fix)
 
@@ -188,6 +191,34 @@ def _links(result: Result, lifted: Sequence[Lifted]) -> Iterator[Finding]:
 
 
 _COLUMN = re.compile(r"\((\d+), ?\d+\)")
+
+
+def even_shares(result: Result, engine: Engine, longer: float) -> dict[int, int]:
+    """What per cent of its cycles each core would compute with as many words as the others.
+
+    Nothing if not all compute as long for a word.
+
+    Args:
+        result: of a run.
+        engine: that it ran on.
+        longer: how many times as long as another one a core may compute for a word.
+    """
+    spent = {core.name: core.spent.get(CoreCause.RUNNING, 0) for core in result.cores}
+    words = {use.name: use.words for use in result.channels if use.direction == "S2MM"}
+    tiles = engine.channels.tile.tolist()
+    of = {
+        index: (
+            next((cycles for name, cycles in spent.items() if name.startswith(core_name(engine, index))), 0),
+            sum(words.get(channel_name(engine, ch), 0) for ch, at in enumerate(tiles) if at == tile),
+        )
+        for index in engine.cores.running
+        for tile in [int(engine.state.cores.tile[index])]
+    }
+    costs = [cycles / count if count else 0.0 for cycles, count in of.values()]
+    if not costs or min(costs) * longer < max(costs):
+        return {}
+    mean = sum(cycles for cycles, _ in of.values()) / len(of)
+    return {index: max(round(100 * mean / cycles), 1) for index, (cycles, _) in of.items()}
 
 
 class Uneven(NamedTuple):

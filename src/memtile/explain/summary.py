@@ -28,8 +28,11 @@ if TYPE_CHECKING:
     from memtile.explain.results import ChannelUse, CoreUse, Result
 
 WIDTH, HEIGHT, ROWS = 80, 25, 8
+COMMAND = "--all"
+"""The option of commands that shows all lines."""
 _CUT = "…"
 _FULL, _SHORT = 6, 2  # lines of the first finding, and of a sentence
+_WAITING = 2  # lines about what waits, beside an error
 _NAME, _LABEL = 25, 18  # columns of a row
 _LONG = 10  # microseconds
 _LEAST = 0.005  # of the cycles: a cause that took less is not in a row
@@ -45,12 +48,14 @@ class Layout:
         rows: of channels, and of each other kind of line.
         wrapped: whether sentences are broken at the width; else they are one line each, for ``grep``.
         height: lines in all.
+        complete: what shows all lines: an option of the command, or a method.
     """
 
     width: int = WIDTH
     rows: int = ROWS
     wrapped: bool = True
     height: int = HEIGHT
+    complete: str = COMMAND
 
 
 @dataclass(slots=True)
@@ -63,6 +68,7 @@ class _Section:
         items: each a sentence or a row, as its lines.
         more: what the items are called where some are left out.
         hidden: items that are left out already.
+        complete: what shows all.
     """
 
     rank: int
@@ -70,11 +76,14 @@ class _Section:
     items: list[list[str]] = field(default_factory=list)
     more: str = ""
     hidden: int = 0
+    complete: str = COMMAND
 
     @property
     def lines(self) -> list[str]:
         """All lines; the last one counts what is left out."""
-        left = [f"  {self.hidden:,} more {self.more} (--all)"] if self.hidden and self.more else []
+        first, blank, rest = self.more.partition(" ")
+        what = f"{first.removesuffix('s') if self.hidden == 1 else first}{blank}{rest}"
+        left = [f"  {self.hidden:,} more {what} ({self.complete})"] if self.hidden and self.more else []
         return [*(line for item in self.items for line in item), *left]
 
 
@@ -138,7 +147,7 @@ def _sections(result: Result, layout: Layout, notes: Sequence[str], *, full: boo
             for head, group in zip(heads, groups, strict=True)
         ]
         kept = items[: max(layout.rows, least)]
-        return _Section(rank, least, kept, more, len(items) - len(kept))
+        return _Section(rank, least, kept, more, len(items) - len(kept), layout.complete)
 
     yield said(0, 1, [verdict(result)])
     yield said(2, 1, doubts(result), "reasons for doubt")
@@ -147,20 +156,26 @@ def _sections(result: Result, layout: Layout, notes: Sequence[str], *, full: boo
     if is_wrong:
         yield found
     yield said(1, 1, time_lines(result))
-    yield said(1, 1, limit_lines(result))
+    if result.status not in ("stuck", "halted"):
+        yield said(1, 1, limit_lines(result))
     yield said(5, 0, table_lines(result.lifted, result.cycles) if result.limit else (), "limits")
     yield said(3, 0, caution_lines(result), "cautions")
     yield said(1, 1, result.errors, "errors", topic="error")
-    yield said(1, 1, (c.text for c in result.checks if not c.exact), "outputs that differ")
+    yield said(1, 1, (c.text for c in result.checks if not c.exact), "comparisons")
     if not is_wrong:
         yield found
-    yield said(2, 1, result.waiting, "that wait", topic="waiting")
+    waiting = said(2, 1, result.waiting, "waits", topic="waiting")
+    while is_wrong and len(waiting.items) > _WAITING:  # the finding says why
+        waiting.items.pop()
+        waiting.hidden += 1
+    yield waiting
     yield _channel_section(result, layout)
     yield said(3, 1, core_lines(result.cores), "groups of cores", 1)
-    yield said(4, 0, result.resting, "at rest", 1, topic="at rest")
+    yield said(4, 0, result.resting, "kernels at rest", 1, topic="at rest")
     yield said(6, 0, _settings(result), "settings", 1)
     yield said(7, 0, notes, "notes", 1)
-    yield said(1, 1, next_steps(result))
+    if layout.complete == COMMAND:  # what to do next is an option of the command
+        yield said(1, 1, next_steps(result))
 
 
 def _wrapped(text: str, layout: Layout, most: int) -> list[str]:
@@ -207,7 +222,7 @@ def time_lines(result: Result) -> Iterator[str]:
         yield f"The host's register accesses took {host} cycles ({share}), the array alone {own}."
     if result.band is not None:
         yield from result.band.lines
-    elif result.estimate is not None:
+    elif result.estimate is not None and result.status not in ("stuck", "halted"):
         yield estimate_text(result)
 
 
@@ -300,7 +315,7 @@ def _finding_section(result: Result, layout: Layout, *, full: bool) -> _Section:
             item += _wrapped(f"  {finding.repair.text}", layout, _SHORT)
         items.append(item)
     kept = items[: layout.rows]
-    return _Section(2, 1, kept, "findings", len(items) - len(kept))
+    return _Section(2, 1, kept, "findings", len(items) - len(kept), layout.complete)
 
 
 def _channel_section(result: Result, layout: Layout) -> _Section:
@@ -315,7 +330,7 @@ def _channel_section(result: Result, layout: Layout) -> _Section:
     wide[1] *= label
     lines = [[_laid_out(row, wide, layout)] for row in (head, *rows)]
     kept = lines[: layout.rows + 1]
-    return _Section(5, 4, kept, "groups of channels", len(lines) - len(kept))
+    return _Section(5, 4, kept, "groups of channels", len(lines) - len(kept), layout.complete)
 
 
 def _laid_out(row: Sequence[str], wide: Sequence[int], layout: Layout) -> str:

@@ -264,8 +264,9 @@ def _rows(bd: Descriptor, verb: str, at: Words, part: Part) -> Iterator[_Candida
 
 def _strides(bd: Descriptor, verb: str, at: Words, part: Part) -> Iterator[_Candidate]:
     """Strides with which the second turn of a dimension begins at the word that is wanted there."""
-    for d, dim in enumerate(bd.dims):
-        inner = int(np.prod([each.wrap or 1 for each in bd.dims[:d]], dtype=np.int64))
+    every = _with_outer(bd).dims if bd.dims else ()
+    for d, dim in enumerate(every):
+        inner = int(np.prod([each.wrap or 1 for each in every[:d]], dtype=np.int64))
         if inner >= len(part.words) or any(bd.pad):
             return
         for place in places_of(part.memory, part.words[inner]):
@@ -273,7 +274,7 @@ def _strides(bd: Descriptor, verb: str, at: Words, part: Part) -> Iterator[_Cand
             if step > 0 and step != dim.step:
                 does = f"{verb} with a stride of {_count(dim.step)} where it needs {step}"
                 fix = f"Give it the stride {step} instead of {dim.step} (words)."
-                dims = (*bd.dims[:d], dim._replace(step=step), *bd.dims[d + 1 :])
+                dims = (*every[:d], dim._replace(step=step), *every[d + 1 :])
                 yield _Candidate(does, fix, partial(_with_dims, dims))
 
 

@@ -25,7 +25,7 @@ from memtile.explain.limit import LEAST, WORK, Lifted, Limit, Resource, limit_of
 from memtile.explain.lock_waits import owner
 from memtile.explain.names import channel_name, core_name
 from memtile.explain.results import ChannelUse, CoreUse, Result, Status
-from memtile.explain.slow import SHORT, column_of, slow_findings, uneven_columns
+from memtile.explain.slow import SHORT, column_of, even_shares, slow_findings, uneven_columns
 from memtile.explore.limit_estimates import (
     called,
     host_of_tasks,
@@ -283,7 +283,7 @@ def _of_work(result: Result, engine: Engine | None) -> Iterator[Trial]:
     core = max(result.cores, key=lambda core: core.spent.get(CoreCause.RUNNING, 0), default=None)
     if core is not None and core.spent.get(CoreCause.RUNNING):
         yield Trial(Resource.CORES, core.name, "cores computed in no time", computing={-1: 0})
-        yield from _slowest(result.cores, engine)
+        yield from _slowest(result, engine)
         yield from _even(result, engine)
     use = max(result.channels, key=lambda use: use.busy, default=None)
     if use is not None and use.busy >= _BUSY and all(use.beat_words == 1 for use in result.channels):
@@ -308,14 +308,16 @@ def _stream(engine: Engine, use: ChannelUse) -> list[int]:
     return sorted({*own, *ends, *senders}) if ends or senders else []
 
 
-def _slowest(cores: Sequence[CoreUse], engine: Engine | None) -> Iterator[Trial]:
-    """One core that computes far longer than any other, as long as that one."""
-    order = sorted(cores, key=lambda core: -core.spent.get(CoreCause.RUNNING, 0))[:_TWO]
+def _slowest(result: Result, engine: Engine | None) -> Iterator[Trial]:
+    """One core that computes far longer than any other: as long as that one, or with less of their work."""
+    order = sorted(result.cores, key=lambda core: -core.spent.get(CoreCause.RUNNING, 0))[:_TWO]
     times = [core.spent.get(CoreCause.RUNNING, 0) for core in order]
     if engine is None or len(order) < _TWO or times[0] < _LONGER * times[1] or not times[1]:
         return
     index = next((n for n in engine.cores.running if order[0].name.startswith(core_name(engine, n))), -1)
-    if index >= 0:
+    if shared := even_shares(result, engine, _LONGER):
+        yield Trial(Resource.SLOWEST, order[0].name, "the cores shared their work evenly", computing=shared)
+    elif index >= 0:
         what = f"{core_name(engine, index)} computed no longer than the next one"
         percent = {index: round(100 * times[1] / times[0])}
         yield Trial(Resource.SLOWEST, order[0].name, what, computing=percent)

@@ -13,10 +13,13 @@ from memtile.arch.tiles import WORD_BYTES, TileKind
 from memtile.explain.bd_findings import line_of
 from memtile.explain.findings import Finding, Severity, Side
 from memtile.importers.kernels.core_locks import reached_by_core
-from memtile.importers.kernels.lock_names import core_text, place_of
+from memtile.importers.kernels.lock_names import core_text, number_of, place_of
 from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.description import CoreDescription
+from memtile.importers.mlir.forms.locks import lock_form
+from memtile.importers.mlir.forms.operands import OperationForm
 from memtile.importers.mlir.tree import Operation as Node
+from memtile.runs.channel_addresses import channel_addresses
 from memtile.runs.operations import MaskPoll, Operation, Other, Write, locate, words_written
 from memtile.runs.waits import WAIT, pushed_channels
 
@@ -46,6 +49,21 @@ def late_parameters(made: Configured, steps: Sequence[Operation]) -> Iterator[Fi
             if (use := _use(made, core, value)) is not None:
                 yield _finding(made, core, word, use)
                 break
+    told = {word.value for word in late}
+    for let_go in _let_go(made, steps):
+        for core in made.device.cores if let_go.word.value not in told else ():
+            use = _use(made, core, let_go.word.value)
+            if use is not None and (lock := _lets_go(made, core, use, let_go)) is not None:
+                told.add(let_go.word.value)
+                yield _after_lock(made, core, let_go, use, lock)
+
+
+class _LetGo(NamedTuple):
+    """A word that the host writes behind locks that it sets: by lock where, and the locks it sets then."""
+
+    word: _Word
+    before: dict[int, Operation]
+    then: set[int]
 
 
 def _late(made: Configured, steps: Sequence[Operation]) -> list[_Word]:
@@ -63,6 +81,40 @@ def _late(made: Configured, steps: Sequence[Operation]) -> list[_Word]:
         elif pushes or any(True for _ in words_written(step)):
             started, late = started or pushes, []  # what is written before this may be in order
     return late
+
+
+def _let_go(made: Configured, steps: Sequence[Operation]) -> list[_LetGo]:
+    """The words that a host writes when it has set locks, and has waited for nothing since."""
+    kinds = {tile.place: tile.kind for tile in made.array.tiles}
+    locks = channel_addresses(made.array.engine).locks
+    before, found = dict[int, Operation](), list[_LetGo]()
+    for step in steps:
+        lock = locks.get(step.address, -1) if isinstance(step, Write) else -1
+        word = _word_at(made, kinds, step) if isinstance(step, Write) else None
+        if isinstance(step, MaskPoll) or (isinstance(step, Other) and step.name == WAIT):
+            before = {}
+        elif isinstance(step, Write) and lock >= 0 and step.value > 0:
+            before = {**before, lock: step}
+            for each in found:
+                each.then.add(lock)
+        elif word is not None and before:
+            found.append(_LetGo(word, before, set()))
+    return found
+
+
+def _lets_go(made: Configured, core: CoreDescription, use: Node, let_go: _LetGo) -> int | None:
+    """The last lock that a core waits for before a use, if the host has set it, and all others, too early."""
+    taken: list[int] = []
+    for each in reached_by_core(core.operation, made.device):
+        if each is use:
+            break
+        if each is not None and each.name == "aie.objectfifo.acquire":
+            return None
+        said = lock_form(OperationForm(each)) if each is not None and each.name == "aie.use_lock" else None
+        if said is not None and said.action != "release":
+            taken.append(number_of(made, said.lock))
+    early = bool(taken) and all(lock in let_go.before and lock not in let_go.then for lock in taken)
+    return taken[-1] if early else None
 
 
 def _word_at(
@@ -104,5 +156,17 @@ def _finding(made: Configured, core: CoreDescription, word: _Word, use: Node) ->
         f"Write it before the first transfer is started, or let {who} acquire a lock that the host gives "
         f"after {line} (aiex.set_lock, WorkerRuntimeBarrier.set)."
     )
+    sides = (Side("the host", does, word.step.place), Side(who, reads, place))
+    return Finding(_UNORDERED, Severity.ERROR, message, sides, fix=fix)
+
+
+def _after_lock(made: Configured, core: CoreDescription, let_go: _LetGo, use: Node, lock: int) -> Finding:
+    word, place = let_go.word, place_of(use)
+    name, who, line = made.buffers[word.value].name, core_text(made, core), line_of(word.step.place)
+    sets = line_of(let_go.before[lock].place)
+    does = f"writes word {word.word} of buffer '{name}' in {line}, after it has let {who} go in {sets}"
+    reads = f"reads it ({line_of(place)})"
+    message = f"The host {does}, which {reads} then."
+    fix = f"Write it before {sets}."
     sides = (Side("the host", does, word.step.place), Side(who, reads, place))
     return Finding(_UNORDERED, Severity.ERROR, message, sides, fix=fix)

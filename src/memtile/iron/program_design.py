@@ -232,7 +232,10 @@ def _ended(end: SystemExit) -> str:
 
 def _parameters(found: Taking) -> Iterator[inspect.Parameter]:
     """Options of a program, then ``CompileTime`` parameters that are no options."""
-    named = {name: (_option_kind(action), action.default) for name, action in found.options.items()}
+    named = {
+        name: (_option_kind(action), found.given.get(name, action.default))
+        for name, action in found.options.items()
+    }
     for design, values in found.designs[:1]:
         hints = typing.get_type_hints(design.mlir_generator, include_extras=False)
         signature = design.parameters.signature.parameters

@@ -30,6 +30,7 @@ class Taking:
     Attributes:
         values: of options and ``CompileTime`` parameters, by name.
         options: of the program's command line, by name.
+        given: values that the command line of the program has itself, by name.
         designs: functions that build a design, each with the values that it was called with.
         modules: all that were built, in order.
         compiled: the design that the program runs first, as it was compiled; None = it runs none.
@@ -41,6 +42,7 @@ class Taking:
 
     values: Mapping[str, Any] = field(default_factory=dict)
     options: dict[str, argparse.Action] = field(default_factory=dict)
+    given: dict[str, Any] = field(default_factory=dict)
     designs: list[tuple[Any, Mapping[str, Any]]] = field(default_factory=list)
     modules: list[Any] = field(default_factory=list)
     compiled: Any = None
@@ -68,7 +70,9 @@ def taking(values: Mapping[str, Any], made: Taking) -> Iterator[None]:
     def with_more(parser: Any, args: Any = None, namespace: Any = None) -> Any:
         if args is None and not made.options:  # the command line, not one that the program made
             made.options.update(_options(parser))
-            args = _command_line(sys.argv[1:], made)
+            found = parse(parser, _command_line(sys.argv[1:], made), namespace)
+            made.given.update(_given(found[0], made))
+            return found
         return parse(parser, args, namespace)
 
     argparse.ArgumentParser.parse_known_args = with_more  # type: ignore[assignment]
@@ -164,6 +168,13 @@ def _options(parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.Ac
             action, argparse._HelpAction | argparse._VersionAction | argparse._SubParsersAction
         ):
             yield action.dest, action
+
+
+def _given(parsed: argparse.Namespace, made: Taking) -> Iterator[tuple[str, Any]]:
+    """Values of options that the command line has, but for switches, which cannot be taken back."""
+    for name, action in made.options.items():
+        if (value := getattr(parsed, name, action.default)) != action.default and action.nargs != 0:
+            yield name, value
 
 
 def _command_line(given: Sequence[str], made: Taking) -> list[str]:

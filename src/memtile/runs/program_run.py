@@ -20,6 +20,7 @@ from memtile.explain.imbalance import OF_TEXTS
 from memtile.explain.late_writes import LateWrites
 from memtile.explain.loose_ends import LOOSE
 from memtile.explain.outcome import outcome
+from memtile.explain.packet_headers import HEADERS
 from memtile.explain.results import Result, Status
 from memtile.runs.arrays import BoundArrays, bind, place, taken
 from memtile.runs.awaited import awaited_tasks
@@ -310,7 +311,7 @@ def after_all_waits(result: Result) -> Result:
     dropped = [finding for finding in result.findings if finding.code == DROPPED]
     behind = [_left(finding) for finding in result.findings if finding.code in HOLDING]
     behind += [replace(each, severity=Severity.WARNING) for each in result.findings if _is_loose(each)]
-    wrong = [finding for finding in result.findings if finding.code in OF_TEXTS]
+    wrong = [finding for finding in result.findings if finding.code in OF_TEXTS or finding.code == HEADERS]
     findings = (*wrong, *dropped, *behind)
     return replace(
         result, status=Status.FINISHED, waiting=(), resting=resting, findings=findings, waits=WaitGraph()

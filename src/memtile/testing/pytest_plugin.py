@@ -17,12 +17,13 @@ import pytest
 if TYPE_CHECKING:
     from memtile.explore.suite.cases import DesignCase
     from memtile.explore.suite.outcome import CaseOutcome
+    from memtile.explore.suite.suite import SuiteProcess
     from memtile.runs.program import Run
 
 _PATTERNS = "memtile_designs"
 _SETTINGS = "memtile-tests.toml"
 _SUFFIXES = (".mlir", ".py", ".cpp", ".cc", ".cxx")
-_PROCESS = pytest.StashKey["SuiteProcess"]()
+_PROCESS: pytest.StashKey[SuiteProcess] = pytest.StashKey()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -185,6 +185,11 @@ def one_slow_core(slow: bool) -> Made:
     return _cores([600 if slow else 200, 200], columns=1)
 
 
+def uneven_blocks(slow: bool) -> Made:
+    """Two cores of one column and one kernel, of which the first gets three times as many blocks."""
+    return _cores([300, 300], columns=1, blocks=[12, 4] if slow else [8, 8])
+
+
 def four_at_once(slow: bool) -> Made:
     """A core that waits for four blocks before it takes up the first, of a FIFO that holds four."""
     array, step = Array("npu1", columns=1), 4 if slow else 1
@@ -262,20 +267,22 @@ def uneven_columns(slow: bool) -> Made:
     return _cores([900, 150, 150] if slow else [400, 400, 400])
 
 
-def _cores(costs: list[int], columns: int = 0) -> Made:
-    """Cores with these cycles for each block: in a column each, or one above the other."""
+def _cores(costs: list[int], columns: int = 0, blocks: Sequence[int] = ()) -> Made:
+    """Cores with these cycles for each of so many blocks: in a column each, or one above the other."""
     array = Array("npu1", columns=columns or len(costs))
-    for column, cost in enumerate(costs):
+    for column, (cost, many) in enumerate(zip(costs, blocks or [8] * len(costs), strict=True)):
         tile = array.compute_tile(0, 2 + column) if columns else array.compute_tile(column, 2)
         buffers = [tile.buffer(f"a{n}", 16) for n in range(2)]
         empty, full = tile.lock(2, f"x{column}.free"), tile.lock(0, f"x{column}.full")
         tile.s2mm[0].start(
-            *(tile.write(b).guarded(empty.acquire(), full.release()) for b in buffers), repeat=4
+            *(tile.write(b).guarded(empty.acquire(), full.release()) for b in buffers), repeat=many // 2
         )
-        tile.s2mm[0].feed(np.arange(128))
+        tile.s2mm[0].feed(np.arange(16 * many))
 
-        def work(core: Core, empty: Any = empty, full: Any = full, cost: int = cost) -> Iterator[Any]:
-            for _ in range(8):
+        def work(
+            core: Core, empty: Any = empty, full: Any = full, cost: int = cost, many: int = many
+        ) -> Iterator[Any]:
+            for _ in range(many):
                 yield core.acquire(full, -1)
                 yield core.cycles(cost)
                 yield core.release(empty, 1)
@@ -360,6 +367,7 @@ SLOW = {
     "short_descriptors": SlowDesign(short_descriptors, Resource.DESCRIPTORS, "MM2S 0", "MT0502"),
     "slow_core": SlowDesign(slow_core, Resource.CORES, "core (0, 2)"),
     "one_slow_core": SlowDesign(one_slow_core, Resource.SLOWEST, "core (0, 2)", "MT0507"),
+    "uneven_blocks": SlowDesign(uneven_blocks, Resource.SLOWEST, "core (0, 2)", "MT0507"),
     "four_at_once": SlowDesign(four_at_once, Resource.BUFFERS, "come", "MT0504"),
     "host_waits": SlowDesign(host_waits, Resource.WAITS, "the host", "MT0505"),
     "host_waits_early": SlowDesign(host_waits_early, Resource.WAITS, "the host", "MT0505"),

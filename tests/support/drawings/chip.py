@@ -48,13 +48,15 @@ def memory_tile() -> Sheet:
             sheet.arrow([up, down] if name == "S2MM" else [down, up])
             inner, outer = (x + 24 + n * 54, 222), (x + 24 + n * 54, 372)
             sheet.arrow([outer, inner] if name == "S2MM" else [inner, outer])
-    sheet.say(40, 150, f"{kind.granule_bytes * 8}-bit accesses", style="small")
+    sheet.box(34, 136, 92, 20, "bg")
+    sheet.say(38, 150, f"{kind.granule_bytes * 8}-bit accesses", style="small")
     halves = ", ".join(
         f"{'odd' if n else 'even'} channels: {a} to {b}" for n, (a, b) in enumerate(kind.bd_banks)
     )
     sheet.box(28, 246, 342, 44, "violet", f"{kind.bds} buffer descriptors\n{halves}")
     sheet.box(400, 246, 318, 44, "red", f"{kind.locks} locks, each 0 to {kind.lock_value_max}")
-    sheet.say(40, 330, f"{kind.stream_words * 32}-bit streams", style="small")
+    sheet.box(34, 316, 86, 20, "bg")
+    sheet.say(38, 330, f"{kind.stream_words * 32}-bit streams", style="small")
     out, into = (
         ", ".join(
             f"{sum(port.startswith(side) for port in names)} {side}" for side in ("NORTH", "SOUTH", "DMA")

@@ -10,7 +10,7 @@ import numpy as np
 from memtile import Array, MemoryTile
 from memtile.bd.descriptor import Acquire, Descriptor, Release
 from memtile.bd.windows import OWN
-from memtile.sim.kernels.kernel_core import Core
+from memtile.kernels import Action, Core
 from memtile.testing.rig import Rig
 from support.drawings.sheet import Sheet
 
@@ -234,7 +234,7 @@ def stuck_array() -> Sheet:
     block, band = memory.buffer("block", 16, data=np.arange(16)), compute.buffer("band", 16)
     free, never = compute.lock(0, "free"), compute.lock(0, "never", id=9)
 
-    def hold(core: Core) -> Iterator[object]:
+    def hold(core: Core) -> Iterator[Action]:
         yield core.acquire(never)
         yield core.release(free)
 

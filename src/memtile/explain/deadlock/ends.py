@@ -353,10 +353,12 @@ class ChainEnd:
                 return self._made("MT0304", f"{says}; {ids[0]}", ids[1])
         if used:
             did, fix = self._all_sent()
-            core = self._starving_core(first) if self._part_moved() is None else None
-            if core is None:
+            cores = self._starving_cores(first) if self._part_moved() is None else []
+            if not cores:
                 return self._made("MT0304", f"{says}; {self._name} {did}", fix)
-            return self._starved_core(core, did, fix)
+            if len(cores) > 1:
+                return self._starved_cores(cores, did, fix)
+            return self._starved_core(cores[0], did, fix)
         no_task = "never had a task" if used is False else "has no task"
         code = self._code("MT0312", "MT0113")
         return self._made(code, f"{says}; {self._name} {no_task}", f"Start a task on {self._name}.")
@@ -412,6 +414,14 @@ class ChainEnd:
         fix = f"Let {name} {less} in its turns, or {fix[:1].lower()}{fix[1:]}"
         return self._made("MT0304", says, fix, (self.words.side(core), self.words.side(self.party)))
 
+    def _starved_cores(self, cores: Sequence[Party], did: str, fix: str) -> Finding:
+        """Several cores that take their parts of one stream, and wait for more than is sent."""
+        says = f"{self.words.name(cores[0])}, as other cores do, {self.words.wanted(cores[0])}"
+        says = f"{says}, and {self._name}, from which their words come, {did}"
+        fix = f"Let each of these cores take less in its turns, or {fix[:1].lower()}{fix[1:]}"
+        sides = (*map(self.words.side, cores), self.words.side(self.party))
+        return self._made("MT0304", says, fix, sides)
+
     def _came(self, core: Party) -> int:
         """How many objects came that the channel for which a core waits has passed on."""
         lock = Party(PartyKind.LOCK, self.waits.lock_wanted(core))
@@ -431,13 +441,13 @@ class ChainEnd:
                 return f"{objects} of @{fifo.fifo}"
         return ""
 
-    def _starving_core(self, receiver: Party) -> Party | None:
-        """The one core that waits for what a channel at its first word would receive; None if several do.
+    def _starving_cores(self, receiver: Party) -> list[Party]:
+        """The cores that wait for what a channel at its first word would receive.
 
         Such a channel lacks nothing by itself: the core asks for more than comes, or too little is sent.
         """
         if receiver.kind is not PartyKind.CHANNEL or self.waits.engine.channels.moved[receiver.number] > 0:
-            return None
+            return []
         waiters: dict[Party, list[Party]] = {}
         for party, needs in self.waits.needs.items():
             for need in needs:
@@ -450,8 +460,7 @@ class ChainEnd:
                 elif party not in seen:
                     seen.add(party)
                     rest.append(party)
-        core = next(iter(found), None)
-        return core if len(found) == 1 and core is not None and self.words.wanted(core) else None
+        return sorted((core for core in found if self.words.wanted(core)), key=lambda core: core.number)
 
     def _all_sent(self) -> tuple[str, str]:
         """What a channel has sent that has no task left, and the repair."""

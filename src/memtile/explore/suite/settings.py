@@ -19,7 +19,7 @@ from memtile.input_files import read_text
 
 FILE = "memtile-tests.toml"
 SECONDS = 120.0
-"""Time for a design, the compilation of the engine included."""
+"""Time for a design."""
 _PERCENT = 100.0
 
 

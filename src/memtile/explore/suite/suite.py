@@ -19,6 +19,7 @@ from memtile.explore.suite.cases import DesignCase
 from memtile.explore.suite.outcome import CaseOutcome, SuiteResult, Verdict
 from memtile.runs.options import USUAL, RunOptions
 
+_TO_COMPILE = 1200.0  # seconds until the engine is there, which do not count as those of a design
 _CODE = "from memtile.cli.suite_attempt import serve; serve()"
 
 
@@ -33,16 +34,21 @@ class SuiteProcess:
     def __init__(self, options: RunOptions, timing: Mapping[str, int]) -> None:
         self._options = {"run": options.changed(), "timing": dict(timing)}
         self._process = LineProcess(_CODE)
+        self._is_ready = False
 
     def test(self, case: DesignCase) -> CaseOutcome:
         """Test a design in the process."""
         line = json.dumps({"case": case.as_json(), **self._options})
         allow = case.settings.allow_unknown
         try:
+            if not self._is_ready:
+                self._process.ask(json.dumps({"case": None}), _TO_COMPILE)
+                self._is_ready = True
             return CaseOutcome.of(
                 json.loads(self._process.ask(line, case.settings.seconds)), allow_unknown=allow
             )
         except NoAnswerError as lost:
+            self._is_ready = False
             spent = case.settings.seconds if lost.late else 0.0
             file = str(case.design.path)
             return CaseOutcome(case.name, file, Verdict.BROKEN, str(lost), seconds=spent)

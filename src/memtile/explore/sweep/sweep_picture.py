@@ -93,6 +93,7 @@ def sweep_picture(
     width = max(2 * _EDGE + _STEP * (len(scales) - 1) + _EDGE, 480)
     if len(objectives) > 1 and ranked:
         parts += _scatter(objectives[:2], shown, on_front, bottom)
+        width = max(width, _EDGE + 20 + 2 * _TALL + _EDGE)
         bottom += _TALL + 60
     if len(ranked) > 1:
         bars = list(_effects(space, objectives, ranked, bottom))
@@ -150,7 +151,8 @@ def _line(row: SweepRow, scales: Sequence[_Scale], axes: int, on_front: bool) ->
     colour, width, opacity = (_FRONT, 2, 1) if on_front else (_OTHER, 1, 0.35)
     title = ", ".join(f"{scale.name} = {value}" for scale, value in zip(scales, values, strict=True))
     style = f"fill='none' stroke='{colour}' stroke-width='{width}' stroke-opacity='{opacity}'"
-    yield f"<polyline points='{points}' {style}><title>{markup_text(title)}</title></polyline>"
+    variant = f"data-variant='{markup_text(row.key)}'"
+    yield f"<polyline {variant} points='{points}' {style}><title>{markup_text(title)}</title></polyline>"
 
 
 def _scatter(names: Sequence[str], rows: Sequence[SweepRow], on_front: set[str], top: float) -> Iterator[str]:
@@ -170,6 +172,6 @@ def _scatter(names: Sequence[str], rows: Sequence[SweepRow], on_front: set[str],
         colour, size = (_FRONT, 5) if row.key in on_front else (_OTHER, 3)
         title = ", ".join(f"{name} = {value}" for name, value in ({**row.point, **row.figures}).items())
         yield (
-            f"<circle cx='{x:.1f}' cy='{y:.1f}' r='{size}' fill='{colour}' fill-opacity='0.7'>"
-            f"<title>{markup_text(title)}</title></circle>"
+            f"<circle data-variant='{markup_text(row.key)}' cx='{x:.1f}' cy='{y:.1f}' r='{size}'"
+            f" fill='{colour}' fill-opacity='0.7'><title>{markup_text(title)}</title></circle>"
         )

@@ -17,21 +17,18 @@ from memtile.explore.sweep.log import Log
 from memtile.explore.sweep.row import SweepRow, VariantState, costs_of, front
 from memtile.explore.sweep.sensitivity import sensitivity
 from memtile.explore.sweep.space import Space, space_from
+from memtile.explore.sweep.sweep_page import PageRow, sweep_page
 from memtile.explore.sweep.sweep_picture import sweep_picture
 from memtile.explore.sweep.variant_figures import ENERGY, FIGURES, objectives_of
-from memtile.plain_text import markup_text, printable
+from memtile.output_files import write_output
+from memtile.plain_text import printable
 from memtile.sheet import Sheet, SheetColumn
 
 INTERRUPTED = "interrupted"
-_STYLE = (
-    "body{margin:1.5rem 2rem;font:15px/1.45 system-ui,'Segoe UI','DejaVu Sans',sans-serif;color:#16202c}"
-    "table{border-collapse:collapse;margin:1rem 0;font-variant-numeric:tabular-nums}"
-    "th,td{padding:.2rem .7rem;border-bottom:1px solid #d5dae0}svg{max-width:100%;height:auto}"
-)
-_SHOWN = 20  # rows of a table
+_SHOWN, _ON_PAGE = 10, 1000  # rows of a table, and of that of a page
 _APART = 0.01  # of energies: below it they tell nothing apart
 _LEAST = 0.01  # of a variance, for a line to name what explains it
-_REASONS = 8  # of infeasible variants, most frequent first
+_REASONS = 4  # of infeasible variants, most frequent first
 
 
 @dataclass(frozen=True, repr=False)
@@ -162,9 +159,16 @@ class SweepResult:
         """
         if Path(path).suffix != ".html":
             raise InputFileError(f"{path}: the name of a page must end in .html.")
-        style = f"<style>{_STYLE}</style><meta name='viewport' content='width=device-width'>"
-        head = f"{style}<h1>{markup_text(self.design)}</h1>{self.sheet().html()}"
-        Drawing(head + self.picture().svg).save(path)
+        on_front = {row.key for row in self.front}
+        names, shown = [axis.name for axis in self.space.axes], [*self.ranked[:_ON_PAGE]]
+        rows = [
+            PageRow(row.key, _cells(row, names, self._figures, row.key in on_front), row.key in on_front)
+            for row in (*shown, *(row for row in self.ranked[_ON_PAGE:] if row.key in on_front))
+        ]
+        facts = [_many(self.space), *(axis.text for axis in self.space.axes), *self._lines(len(rows))]
+        heads = ["", *names, *self._figures]
+        text = sweep_page(self.design, facts, self.picture().svg, heads, rows)
+        write_output(Path(path), text)
 
     def as_json(self) -> dict[str, Any]:
         """Plain data; the same sweep gives the same, wherever it runs."""

@@ -187,7 +187,15 @@ class Discipline:
         lock, many = change.act.lock, change.act.many
         if change.what != "new" or not change.act.acquires:
             return True
+        if self.initial[lock] < many and self.is_of_sent_data(lock):
+            return False
         return self.initial[lock] + self.initial[self.pairs[lock]] >= many
+
+    def is_of_sent_data(self, lock: str) -> bool:
+        """Whether a channel that sends releases a lock which nobody acquires: its data is sent once."""
+        acts = [(user, act) for user in self.users for turn in user.turns for act in turn.acts]
+        users = [(user, act) for user, act in acts if act.lock == lock]
+        return bool(users) and all(user.direction == "MM2S" and not act.acquires for user, act in users)
 
     def _changes(self, user: LockUser, number: int) -> Iterator[tuple[Change, list[Act]]]:
         """All single changes of a turn, with its acts after each."""

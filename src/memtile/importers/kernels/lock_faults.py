@@ -170,10 +170,11 @@ def _values(made: Configured, discipline: Discipline) -> Iterator[Imbalance]:
     """Pairs that begin with fewer units than a user takes at once, or with more than there are buffers."""
     wrong = discipline.unfit()
     for free, full in discipline.pairs.items():
+        writers, readers = _takers(discipline, free), _takers(discipline, full)
+        if readers and discipline.is_of_sent_data(free):
+            yield from _sent_before(made, discipline, full, readers)
         if free in wrong or full in wrong:
             continue
-        writers = _takers(discipline, free)
-        readers = _takers(discipline, full)
         if not writers or not readers or not any(user.direction for user, _ in writers + readers):
             continue
         if any(user.direction == "MM2S" for user, _ in writers) or any(
@@ -181,6 +182,33 @@ def _values(made: Configured, discipline: Discipline) -> Iterator[Imbalance]:
         ):
             continue  # the other way round
         yield from _value(made, discipline, free, full, writers + readers)
+
+
+def _sent_before(
+    made: Configured, discipline: Discipline, full: str, readers: Sequence[tuple[LockUser, Act]]
+) -> Iterator[Imbalance]:
+    """A lock that lets a channel send at the start what somebody has still to write."""
+    begins, device = discipline.initial[full], made.device
+    writers = [
+        user
+        for user in discipline.users
+        for turn in user.turns
+        for act in turn.acts
+        if act.lock == full and not act.acquires
+    ]
+    buffers = [device.buffers.get(act.buffer) for _, act in readers]
+    empty = all(buffer is not None and buffer.initial is None for buffer in buffers)
+    if not begins or not writers or not empty or any(user.direction != "MM2S" for user, _ in readers):
+        return
+    name, operation = lock_name(made, full), device.locks[full].operation
+    (reader, act), writer = readers[0], writers[0].name
+    says = (
+        f"begins with {begins}: {reader.name} sends {act.buffer.lstrip('%')} before {writer} has written it"
+    )
+    message = f"{name}, {line_of(operation)}, {says}."
+    sides = (Side(name, f"begins with {begins}", place_of(operation)), Side(reader.name, "acquires it"))
+    found = Finding(UNFIT, Severity.ERROR, message, sides, fix=f"Begin {name} with 0.")
+    yield Imbalance(found, number_of(made, full))
 
 
 def _takers(discipline: Discipline, lock: str) -> list[tuple[LockUser, Act]]:

@@ -372,9 +372,14 @@ def _other_locks(
     acquires, releases = _balance(use.lock, uses)
     alone = not acquires if use.releases else not releases
     spare = (releases - acquires if use.releases else acquires - releases) > 0
+    beside = siblings(use.operation)
+    is_bd = any(each.name == "aie.dma_bd" for each in beside)
+    own = {each.lock for each in uses if each.operation in beside and each.releases != use.releases}
     for name, other in locks.items():
         if name == use.lock or design.tile(other) != design.tile(lock):
             continue
+        if is_bd and name in own:
+            continue  # a BD that gives itself what it takes guards nothing
         other_acquires, other_releases = _balance(name, uses)
         lonely = not other_releases if use.releases else not other_acquires
         wanted = (other_acquires - other_releases if use.releases else other_releases - other_acquires) > 0

@@ -175,14 +175,14 @@ def _device(folder: Path, paths: Sequence[Path], kernel: str | None) -> list[Pat
 
 
 def _note(folder: Path, taken: Sequence[Path], found: dict[str, list[Path]]) -> str:
-    left = [path for kind in (*_KINDS, "core", "mlir") for path in found[kind] if path not in taken]
-    said = f"{folder}: taken {_names(folder, taken, len(taken))}"
+    left = [path for kind in (*_KINDS, "core") for path in found[kind] if path not in taken]
+    said = f"{folder}: runs {_names(folder, taken, len(taken))}"
     parts = []
-    for what, kinds in (("", _KINDS), ("programs of cores ", ("core",)), ("MLIR ", ("mlir",))):
+    for what, kinds in (("", _KINDS), ("programs of cores ", ("core",))):
         paths = [path for kind in kinds for path in found[kind] if path in left]
         if paths:
             parts.append(what + _names(folder, paths, _SHOWN))
-    return said + (f"; left out {', '.join(parts)}" if parts else "")
+    return said + (f"; not {', '.join(parts)}" if parts else "")
 
 
 def _names(folder: Path, paths: Sequence[Path], shown: int) -> str:

@@ -1,6 +1,8 @@
 // The timeline: a canvas with a row for each track, painted anew whenever the window changes.
 
-const ROW = 17, AXIS = 24, GUTTER = 250, LEAST = 4;  // pixels; cycles of the narrowest window
+const ROW = 17, AXIS = 24, LEAST = 4;  // pixels; cycles of the narrowest window
+const NARROW = 560;  // pixels: a page below it is on a phone
+let GUTTER = 250;  // pixels for names, less on a phone
 const view = {first: run.began, last: run.ended, chosen: -1, cycle: run.began, shown: [],
   kinds: {channel: true, core: true, lock: false, port: false}, closed: new Set(), wanted: "", frames: 0};
 let colours = {}, ink = {};
@@ -89,6 +91,7 @@ function paintTrack(track, pixels, width, top, height) {
 
 function paint() {
   const ratio = Math.min(devicePixelRatio || 1, 2), wide = rows.clientWidth, high = rows.clientHeight;
+  GUTTER = wide < NARROW ? 104 : 250;
   if (canvas.width !== wide * ratio || canvas.height !== high * ratio) {
     canvas.width = wide * ratio; canvas.height = high * ratio; canvas.style.height = `${high}px`;
   }
@@ -248,8 +251,9 @@ function drawStrip(wide, high) {
     }
     pen.fillStyle = ink.quiet; pen.font = `${11 * ratio}px system-ui, sans-serif`;
     pen.textBaseline = "middle"; pen.textAlign = "right";
-    pen.fillText(kind === "channel" ? `channels that move (of ${mine.length})` : `cores that run (of ${mine.length})`,
-      left - 8 * ratio, bottom - tall / 2);
+    const about = kind === "channel" ? "channels that move" : "cores that run";
+    const text = GUTTER < 250 ? `${kind}s (${mine.length})` : `${about} (of ${mine.length})`;
+    pen.fillText(text, left - 8 * ratio, bottom - tall / 2);
   }
 }
 

@@ -1,0 +1,164 @@
+"""Is what several share named as such: one stream for cores, one lock for descriptors?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from memtile import Array, Lock
+from memtile.check.check import check
+from memtile.check.checked_program import of_mlir
+from memtile.explain.findings import Finding, Severity, Side
+from memtile.explain.packet_headers import without_waits_of
+from memtile.kernels import Action, Core
+from support.mlir.mlir_designs import loaded
+
+
+def dealt(turns: int) -> Array:
+    """A memory tile that deals two objects to each of two cores, which take so many."""
+    array = Array("npu1", columns=1)
+    door, shared = array.interface_tile(0), array.memory_tile(0)
+    array.connect(door.mm2s[0], shared.s2mm[0])
+    parts = []
+    for n in range(2):
+        tile = array.compute_tile(0, 2 + n)
+        array.connect(shared.mm2s[n], tile.s2mm[0])
+        half, free, full = shared.buffer(f"half{n}", 16), shared.lock(1), shared.lock(0)
+        parts.append(shared.write(half).guarded(free.acquire(), full.release()))
+        shared.mm2s[n].start(shared.read(half).guarded(full.acquire(), free.release()), loop=True)
+        box, room, there = tile.buffer("box", 16), tile.lock(1, "room"), tile.lock(0, "there")
+        tile.s2mm[0].start(tile.write(box).guarded(room.acquire(), there.release()), loop=True)
+
+        def kernel(core: Core, room: Lock = room, there: Lock = there) -> Iterator[Action]:
+            for _ in range(turns):
+                yield core.acquire(there)
+                yield core.release(room)
+
+        tile.run_kernel(kernel)
+    shared.s2mm[0].start(*parts, loop=True)
+    door.mm2s[0].start(door.read(array.external("x", np.arange(64, dtype=np.int32))))
+    return array
+
+
+def test_cores_that_take_more_than_is_sent_are_named_before_who_passes_it_on() -> None:
+    assert dealt(2).run().findings == ()
+    (finding,) = dealt(3).run().findings
+    assert [side.who[:11] for side in finding.sides][:2] == ["core (0, 2)", "core (0, 3)"]
+    assert "as other cores do, waits until lock 1 'there'" in finding.message
+    assert finding.fix.startswith("Let each of these cores take less in its turns, or send")
+
+
+SENT_ONCE = """module {
+  aie.device(npu1_1col) {
+    %a = aie.tile(0, 2)
+    %b = aie.tile(0, 3)
+    aie.flow(%a, DMA : 0, %b, DMA : 0)
+    %from = aie.buffer(%a) {sym_name = "from"} : memref<16xi32>
+    %to = aie.buffer(%b) {sym_name = "to"} : memref<16xi32>
+    %made = aie.lock(%a, 0) {init = 0 : i32}
+    %sent = aie.lock(%a, 1) {init = 0 : i32}
+    %free = aie.lock(%b, 0) {init = 1 : i32}
+    %full = aie.lock(%b, 1) {init = 0 : i32}
+    %core = aie.core(%a) {
+      %z = arith.constant 0 : index
+      %one = arith.constant 1 : i32
+      memref.store %one, %from[%z] : memref<16xi32>
+      aie.use_lock(%made, Release, 1)
+      aie.end
+    }
+    aie.mem(%a) {
+      %0 = aie.dma_start(MM2S, 0, ^send, ^end)
+    ^send:
+      aie.use_lock(%made, AcquireGreaterEqual, 1)
+      aie.dma_bd(%from : memref<16xi32>, 0, 16)
+      aie.use_lock(%sent, Release, 1)
+      aie.next_bd ^end
+    ^end:
+      aie.end
+    }
+    aie.mem(%b) {
+      %0 = aie.dma_start(S2MM, 0, ^take, ^end)
+    ^take:
+      aie.use_lock(%free, AcquireGreaterEqual, 1)
+      aie.dma_bd(%to : memref<16xi32>, 0, 16)
+      aie.use_lock(%full, Release, 1)
+      aie.next_bd ^end
+    ^end:
+      aie.end
+    }
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(("begins", "code"), [(0, ""), (1, "MT0122")])
+def test_a_lock_that_lets_data_go_before_it_is_written_begins_with_too_much(begins: int, code: str) -> None:
+    """No core acquires the other lock of the pair, as the data is sent once."""
+    text = SENT_ONCE.replace("%a, 0) {init = 0", f"%a, 0) {{init = {begins}")
+    found = check("d", lambda: of_mlir(loaded(text))).findings
+    assert [each.code for each in found] == [code] * bool(code)
+    for each in found:
+        assert (
+            "begins with 1: compute(0,2) MM2S 0 sends from before core (0, 2) has written it" in each.message
+        )
+        assert each.sides[0].place.endswith(":8")
+
+
+WITH_HEADER = """module {
+  aie.device(npu1_1col) {
+    %s = aie.tile(0, 0)
+    %a = aie.tile(0, 2)
+    aie.shim_dma_allocation @in(%s, MM2S, 0)
+    aie.packet_flow(1) {
+      aie.packet_source<%s, DMA : 0>
+      aie.packet_dest<%a, DMA : 0>
+    } {keep_pkt_header = true}
+    %to = aie.buffer(%a) {sym_name = "to"} : memref<32xi32>
+    aie.mem(%a) {
+      %0 = aie.dma_start(S2MM, 0, ^take, ^end)
+    ^take:
+      aie.dma_bd(%to : memref<32xi32>, 0, 17)
+      aie.next_bd ^end
+    ^end:
+      aie.end
+    }
+    aie.runtime_sequence(%x : memref<16xi32>) {
+      %t = aiex.dma_configure_task_for @in {
+        aie.dma_bd(%x : memref<16xi32>, 0, 16) {packet = #aie.packet_info<pkt_type = 0, pkt_id = 1>}
+        aie.end
+      } {issue_token = true}
+      aiex.dma_start_task(%t)
+      aiex.dma_await_task(%t)
+    }
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("kept", "taken", "fix"),
+    [
+        ("true", 17, ""),
+        ("true", 16, "Let BD 0 take 17 words, or write keep_pkt_header = false in the packet flow."),
+        ("false", 17, "Let BD 0 take 16 words, or write keep_pkt_header = true in the packet flow."),
+        ("false", 16, ""),
+    ],
+)
+def test_a_header_that_is_kept_or_dropped_against_what_its_receiver_counts(
+    kept: str, taken: int, fix: str
+) -> None:
+    text = WITH_HEADER.replace("header = true", f"header = {kept}").replace("0, 17)", f"0, {taken})")
+    found = check("d", lambda: of_mlir(loaded(text))).findings
+    assert [(each.code, each.fix) for each in found] == ([("MT0340", fix)] if fix else [])
+    done = loaded(text).run(np.ones(16, np.int32), max_cycles=20_000).result
+    assert [each.code for each in done.findings] == (["MT0340"] if fix else [])
+
+
+def test_words_that_a_header_takes_are_no_wait_of_their_own() -> None:
+    header, wait, other = (
+        Finding(code, Severity.ERROR, "", (Side(who, ""),))
+        for code, who in (("MT0340", "S2MM 0"), ("MT0304", "S2MM 0 ('to')"), ("MT0304", "S2MM 1"))
+    )
+    assert without_waits_of([header], [wait, other]) == [other]
