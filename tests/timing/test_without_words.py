@@ -153,7 +153,7 @@ def test_words_that_time_may_depend_on_are_moved_and_the_result_says_so(name: st
     design = runpy.run_path(str(EXAMPLES / f"{name}.py"))["design"]
     with_words, without = run(design), run(design, data=False)
     assert needed_by in without.words_needed_by
-    assert f"with words after all, which are needed by {without.words_needed_by[0]}" in str(without)
+    assert f"The run moved words after all, which {without.words_needed_by[0]}" in str(without)
     assert without.words
     assert without.exact == with_words.exact
     assert plain(without) == plain(with_words)
