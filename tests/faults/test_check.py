@@ -163,14 +163,17 @@ def test_memory_that_two_use_without_an_order(
         assert words.count == 1
 
 
-@pytest.mark.parametrize(("apart", "own", "count"), [(0, 0, 1), (16, 0, 0), (0, 1, 0)])
-def test_two_writers_that_wait_for_one_free_lock(apart: int, own: int, count: int) -> None:
+@pytest.mark.parametrize(
+    ("apart", "own", "mutex", "count"), [(0, 0, 0, 1), (16, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0)]
+)
+def test_two_writers_that_wait_for_one_free_lock(apart: int, own: int, mutex: int, count: int) -> None:
     def made() -> MemoryTile:
         tile = MemoryTile()
         whole, full, free = tile.buffer("whole", 32), tile.lock(0), [tile.lock(2), tile.lock(1)]
         for n in range(2):
             first, take = whole.dma_address + n * apart, free[n * own].acquire()
-            write = Descriptor("memory", 16, first, acquire=take, release=full.release())
+            gives = (free[0] if mutex else full).release()
+            write = Descriptor("memory", 16, first, acquire=take, release=gives)
             tile.s2mm[n].start(write, loop=True)
             tile.s2mm[n].feed(np.arange(16))
         return tile

@@ -12663,6 +12663,13 @@ MUTANTS = (
         "tests/timing/test_limit.py::test_the_planted_limit_is_named_with_its_gain[uneven_blocks]",
     ),
     Mutant(
+        "two writers that keep each other apart by a mutex are named",
+        "check/sharing.py",
+        "    if all(use.bd.release is not None and use.bd",
+        "    if False and all(use.bd.release is not None and use.bd",
+        "tests/faults/test_check.py::test_two_writers_that_wait_for_one_free_lock",
+    ),
+    Mutant(
         "a check leaves what a recorded kernel did to lists",
         "check/kernel_turns.py",
         "            if copy is not None:\n                _put_back",

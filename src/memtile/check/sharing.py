@@ -84,9 +84,14 @@ def _have_words_in_common(one: BdUse, two: BdUse) -> bool:
 
 
 def _same_room(one: BdUse, two: BdUse) -> LockStep | None:
-    """The lock that two writers of the same words both acquire before; None if they have none in common."""
+    """The lock that two writers of the same words both acquire before; None if they have none in common.
+
+    One that both give back keeps them apart and no more, as a mutex: either may come first.
+    """
     takes, other = one.bd.acquire, two.bd.acquire
     if not (one.writes and two.writes and takes is not None and other is not None):
+        return None
+    if all(use.bd.release is not None and use.bd.release.lock == takes.lock for use in (one, two)):
         return None
     return takes if takes == other and _have_words_in_common(one, two) else None
 

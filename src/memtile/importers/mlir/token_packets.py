@@ -248,7 +248,7 @@ class Tokens:
 
     def _found(self) -> list[int]:
         """Where the tokens are, between which there are only blanks."""
-        found, at, find = list[int](), 0, self.text.content.find
+        found, at, find = list[int](), 0, f"{self.text.content}\n".find  # its end closes the last line
         for word in self.words[:-1]:
             at = find(word, at)
             found.append(at)
