@@ -96,6 +96,10 @@ def rewritten(name: str, page: str) -> str:
     """The page with the present outputs in the places where it shows outputs."""
     for block, output in reversed(list(outputs(name, page))):
         if block.place and not same(block, output):
+            if page[slice(*block.place)] != block.shown:
+                raise ValueError(
+                    f"{name}:{block.line}: write the new output by hand: commands stand between outputs"
+                )
             page = page[: block.place[0]] + output + page[block.place[1] :]
     return page
 
