@@ -82,6 +82,11 @@ def test_output_that_a_page_does_not_show_is_a_difference() -> None:
     assert not pages.same(block, output)
 
 
+def test_commands_between_outputs_are_not_written_over() -> None:
+    with pytest.raises(ValueError, match="page:2: write the new output by hand"):
+        pages.rewritten("page", "```console\n$ echo one\nnone\n$ echo two\ntwo\n```\n")
+
+
 def test_links_between_pages_lead_somewhere() -> None:
     broken = [
         f"{name}: {link}"
