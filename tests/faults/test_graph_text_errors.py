@@ -275,7 +275,7 @@ def test_the_playground_reads_text() -> None:
     done = subprocess.run([sys.executable, "-c", code], cwd=place, capture_output=True, text=True, timeout=60)
     assert done.stderr == ""
     shown = json.loads(done.stdout)
-    assert [each["kind"] for each in shown].count("tiling") == 3
+    assert [each["kind"] for each in shown].count("tiling") == 5
     assert shown[1]["text"].startswith(
         "image.out[0] (line 3): read 16 x 8 elements of 32 bits in tiles of 4 x 4"
     )

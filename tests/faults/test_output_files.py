@@ -325,6 +325,7 @@ EXCEPTIONS = {
     "explore/sweep/sources.py: made.rename": "a folder that several workers make",
     "explore/sweep/sources.py: target.rename": "a folder that is made again, out of the way",
     "explore/line_process.py: os.open os.O_WRONLY": "the null device",
+    "testing/pytest_plugin.py: np.save": "an array that a test gives, in a folder of its own",
     "adf/host_program.py: open 'r+b'": "memory of the graph's program, to map it",
     "adf/host_program.py: fdopen 'wb'": "a pipe",
     "hosts/external_memory.py: draft.symlink_to": "a link to memory of this process",

@@ -31,7 +31,7 @@ from memtile.runs.session import Session
 SOURCE = Path(__file__).parents[2] / "src"
 NAMES = [each.name for each in fields(RunOptions)]
 LIMIT = "max_cycles"
-OF_ITS_OWN = {"RunOptions", "RunKeywords", "poll", "run", "explain", "sweep", "search"}
+OF_ITS_OWN = {"RunOptions", "RunKeywords", "poll", "run", "explain", "sweep", "diff", "search"}
 """A poll is no run, a search of repairs takes the limit of its run; tools of agents have schemas."""
 ENTRIES: tuple[Callable[..., Any], ...] = (
     memtile.run,

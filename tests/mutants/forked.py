@@ -32,6 +32,7 @@ def test_nothing():
 """
 LOADED = "loaded"  # what pytest says meanwhile
 OFTEN = 0.01
+ALONE = ("-q", "-p", "no:cacheprovider", "-p", "no:memtile")  # our plugin would bring the package too early
 
 
 def load(folder: Path) -> None:
@@ -43,7 +44,7 @@ def load(folder: Path) -> None:
     file = folder / "test_nothing.py"
     file.write_text(NOTHING, encoding="utf-8")
     os.chdir(folder)
-    if code := pytest.main(["-q", "-p", "no:cacheprovider", f"--rootdir={folder}", str(file)]):
+    if code := pytest.main([*ALONE, f"--rootdir={folder}", str(file)]):
         sys.exit(f"pytest ends with {int(code)}: {(folder / LOADED).read_text(encoding='utf-8')}")
     for name, module in sys.modules.items():
         place = Path(getattr(module, "__file__", None) or "/")
@@ -71,7 +72,7 @@ def one(source: str, tests: list[str], seconds: float, said: str) -> int:
     process = os.fork()
     if not process:
         become_pytest(source, said)
-        sys.exit(pytest.main(["-q", "-x", "-p", "no:cacheprovider", *tests]))
+        sys.exit(pytest.main(["-x", *ALONE, *tests]))
     until = time.monotonic() + (seconds or float("inf"))
     try:
         while time.monotonic() < until:

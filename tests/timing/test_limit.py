@@ -43,7 +43,8 @@ def test_a_design_without_the_limit_has_no_advice(name: str) -> None:
 
 def test_the_verdict_comes_first_and_is_in_the_data() -> None:
     slow = memtile.bottleneck(lambda: SLOW["ping_pong"].make(True).run())
-    first, head, row, *_ = str(slow).splitlines()
+    status, _, first, _, head, row, *_ = str(slow).splitlines()
+    assert status.startswith("status: finished in 494 cycles")
     assert first == (
         "Limited by buffers: 333 cycles instead of 494 (-33 %) if there was a second buffer for 'ring'."
     )
@@ -81,10 +82,10 @@ def test_a_run_of_which_words_are_written_over_says_nothing_of_words() -> None:
     assert slow.good
 
 
-def test_cost_that_nobody_knows_is_the_first_line() -> None:
+def test_unknown_cost_comes_right_behind_the_verdict() -> None:
     slow = memtile.bottleneck(lambda: SLOW["slow_core"].make(True).run())
-    first = str(replace(slow, cost_unknown=("mine",))).splitlines()[0]
-    assert first == "Cost unknown, counted as 0 cycles: mine. Give it with cycles= or --cost."
+    second = str(replace(slow, cost_unknown=("mine",))).splitlines()[1]
+    assert second == "Cost unknown, counted as 0 cycles: mine. Give it with cycles= or --cost."
 
 
 def test_a_host_with_less_to_do_is_tried_with_twice_as_much_where_queues_overflow() -> None:

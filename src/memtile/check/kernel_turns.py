@@ -12,8 +12,8 @@ import inspect
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import redirect_stderr, redirect_stdout
 from functools import partial
+from io import StringIO
 from itertools import takewhile
-from os import devnull
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
@@ -143,7 +143,7 @@ def _alone(engine: Engine, tile: int, function: Any) -> Recorded:
     """What a kernel does with the words that memory holds."""
     turns, ends = list[Turn](), False
     try:
-        with open(devnull, "w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
+        with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
             actions = function(Core(engine.state, tile, ""))
             for _ in range(_MOST):
                 action = next(actions, None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
@@ -94,7 +95,12 @@ def show_lines(lines: Sequence[str], *, everything: bool) -> None:
         shown = max(sum(height < HEIGHT for height in heights), 1)
         if shown < len(lines):
             lines = [*lines[:shown], f"{len(lines) - shown:,} more lines (--all)"]
-    typer.echo("\n".join(lines))
+    _write(lines)
+
+
+def _write(lines: Sequence[str]) -> None:
+    """Write lines in the encoding of standard output, which ``typer.echo`` does not keep to where it is ASCII."""
+    sys.stdout.write("".join(f"{line}\n" for line in lines))
 
 
 _STYLES = (("finding: error", "red"), ("finding: warning", "yellow"), ("error: ", "red"), ("Next: ", "cyan"))
@@ -108,7 +114,7 @@ def _print(lines: Sequence[str], *, good: bool) -> None:
 
     console = stdout_console()
     if not console.is_terminal:
-        typer.echo("\n".join(lines))
+        _write(lines)
         return
     for n, line in enumerate(lines):
         style = next((style for start, style in _STYLES if line.startswith(start)), "")

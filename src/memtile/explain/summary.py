@@ -149,8 +149,9 @@ def _sections(result: Result, layout: Layout, notes: Sequence[str], *, full: boo
         kept = items[: max(layout.rows, least)]
         return _Section(rank, least, kept, more, len(items) - len(kept), layout.complete)
 
+    ways = ("--cost",) if layout.complete == COMMAND else ()
     yield said(0, 1, [verdict(result)])
-    yield said(2, 1, doubts(result), "reasons for doubt")
+    yield said(2, 1, doubts(result, *ways), "reasons for doubt")
     found = _finding_section(result, layout, full=full)
     is_wrong = any(each.severity == "error" for each in result.findings)
     if is_wrong:
@@ -247,11 +248,11 @@ def limit_lines(result: Result) -> Iterator[str]:
         yield result.bound.text if result.limit is None else result.bound.busiest
 
 
-def doubts(result: Result) -> Iterator[str]:
-    """Why cycles or words are not what the design itself would give."""
+def doubts(result: Result, costs: str = "cycles= or --cost") -> Iterator[str]:
+    """Why cycles or words are not what the design itself would give; ``costs`` is how costs are given."""
     yield from result.unsimulated
     if result.cost_unknown:
-        yield f"Cost unknown, counted as 0 cycles: {', '.join(result.cost_unknown)}. Give it with --cost."
+        yield f"Cost unknown, counted as 0 cycles: {', '.join(result.cost_unknown)}. Give it with {costs}."
     if not result.words:
         yield "The run moved no words: there are no outputs, and nothing was compared."
     if result.words_needed_by:

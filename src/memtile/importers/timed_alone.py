@@ -11,8 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from memtile.errors import DesignError, MemtileError
-from memtile.importers.kernels.kernel import WITHOUT_WORDS
-from memtile.runs.core_kernels import Kernels
+from memtile.runs.core_kernels import WITHOUT_WORDS, Kernels
 from memtile.runs.options import RunOptions
 from memtile.sim.loop.engine import OF_CORES, OF_HOST, OF_PACKETS, Engine
 from memtile.sim.loop.timing_only import moving_words

@@ -20,6 +20,8 @@ from memtile.sim.loop.engine import Engine
 
 Place = tuple[int, int]
 Kernels = Mapping[Place, Kernel]
+WITHOUT_WORDS = "__without_words__"
+"""Attribute of a kernel: a function that raises why words decide what it does."""
 
 
 class NamedKernels(dict[Place, Kernel]):

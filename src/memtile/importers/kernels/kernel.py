@@ -73,6 +73,7 @@ from memtile.importers.mlir.fifos import FifoEnd
 from memtile.importers.mlir.forms.operand_faults import operation_error
 from memtile.importers.mlir.forms.operands import OperationForm
 from memtile.importers.mlir.tree import Operation
+from memtile.runs.core_kernels import WITHOUT_WORDS
 from memtile.sim.kernels.actions import Action, LockOperation
 from memtile.sim.kernels.isolation import keeps_apart, known_to_reach
 from memtile.sim.kernels.kernel_core import BY_TEXT, RELEASES, Core, Kernel
@@ -443,10 +444,6 @@ def _note_facts(
     setattr(kernel, RELEASES, None if takes_locks else released_by_core(made, core))
     computes = not takes_locks and not any(isinstance(each, CppFunction) for each in given.values())
     setattr(kernel, BY_TEXT, computes and acts_by_text(made.device, core))
-
-
-WITHOUT_WORDS = "__without_words__"
-"""Attribute of a kernel: a function that raises why words decide what it does."""
 
 
 def _without_words(
