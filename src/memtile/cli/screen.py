@@ -99,8 +99,9 @@ def show_lines(lines: Sequence[str], *, everything: bool) -> None:
 
 
 def _write(lines: Sequence[str]) -> None:
-    """Write lines in the encoding of standard output, which ``typer.echo`` does not keep to where it is ASCII."""
+    """Write lines in the encoding of standard output; ``typer.echo`` has another one for ASCII."""
     sys.stdout.write("".join(f"{line}\n" for line in lines))
+    sys.stdout.flush()
 
 
 _STYLES = (("finding: error", "red"), ("finding: warning", "yellow"), ("error: ", "red"), ("Next: ", "cyan"))
