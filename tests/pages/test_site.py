@@ -360,7 +360,8 @@ def test_a_program_is_built_in_the_browser(playground: Page) -> None:
     assert seen["summary"] == here["text"]
     labels = "[...document.querySelector('#parts').options].map(each => each.text)"
     assert playground.evaluate(labels) == here["parts"]
-    assert playground.evaluate("document.querySelectorAll('#array svg rect').length") == 48
+    drawn = playground.evaluate("document.querySelectorAll('#array svg path').length")
+    assert drawn == here["array"].count("<path ") > 2  # tiles of each kind, and streams
     playground.evaluate("document.querySelector('#parts').selectedIndex = 4")
     playground.evaluate("document.querySelector('#parts').dispatchEvent(new Event('change'))")
     playground.wait("!document.body.dataset.asking")

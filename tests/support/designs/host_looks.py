@@ -172,8 +172,11 @@ class Built:
             yield host.start(self.io.s2mm[0], self.io.write(self.outputs, view(SIZE)[: step.words]))
 
     def _wait(self, host: Host, step: Step) -> Iterator[HostAction]:
-        which = (self.tile.s2mm[1], self.tile.mm2s[1], self.io.s2mm[0])
-        yield host.wait(*which[step.number : step.number + 1])
+        which = (self.tile.s2mm[1], self.tile.mm2s[1], self.io.s2mm[0])[step.number : step.number + 1]
+        if not which or which[0] in [
+            task.channel for task in host.tasks
+        ]:  # else there is nothing to wait for
+            yield host.wait(*which)
 
     def _pause(self, host: Host, step: Step) -> Iterator[HostAction]:
         yield host.pause(step.words // step.repeat)
