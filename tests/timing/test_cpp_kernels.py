@@ -54,7 +54,7 @@ def test_a_kernel_without_any_cost_is_named_in_the_first_lines(kernel: Kernel) -
     done = kernel.run(SCALAR)
     assert done.result.cost_unknown == ("f",)
     lines = str(done.result).splitlines()
-    assert lines[1] == "Cost unknown, counted as 0 cycles: f. Give it with --cost."
+    assert lines[1] == "Cost unknown, counted as 0 cycles: f. Give it with cycles= or --cost."
     assert json.loads(json.dumps(done.result.as_json()))["cost_unknown"] == ["f"]
 
 
