@@ -178,10 +178,12 @@ def test_a_lock_that_a_host_sequence_uses_too_is_left_alone(tmp_path: Path) -> N
     assert "MT0122" not in {finding.code for finding in of_check(tmp_path, text)}
 
 
-def test_a_lock_that_counts_what_nobody_waits_for_is_no_fault(tmp_path: Path) -> None:
+@pytest.mark.parametrize("side", ["x", "y"])
+def test_a_lock_that_counts_what_nobody_waits_for_is_no_fault(tmp_path: Path, side: str) -> None:
     """A buffer that is filled once: its free places are counted, and nobody needs them."""
-    text = changed("        aie.use_lock(%yfree, AcquireGreaterEqual, 1)\n", "\n")
-    text = changed('init = 1 : i32, sym_name = "y_free"', 'init = 0 : i32, sym_name = "y_free"', of=text)
+    text = changed(f"aie.use_lock(%{side}free, AcquireGreaterEqual, 1)\n", "\n")
+    named = f'sym_name = "{side}_free"'
+    text = changed(f"init = 1 : i32, {named}", f"init = 0 : i32, {named}", of=text)
     assert "MT0122" not in {finding.code for finding in of_check(tmp_path, text)}
 
 
