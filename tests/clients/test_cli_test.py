@@ -23,7 +23,14 @@ from memtile.explore.suite.arrays import comparable, read_expected
 from memtile.explore.suite.baseline import read_baseline, write_baseline
 from memtile.explore.suite.cases import DesignCase, cases_of
 from memtile.explore.suite.outcome import CaseOutcome, SuiteResult, Verdict
-from memtile.explore.suite.settings import FILE, SuiteSettings, part_of, read_settings, settings_beside
+from memtile.explore.suite.settings import (
+    FILE,
+    CaseSettings,
+    SuiteSettings,
+    part_of,
+    read_settings,
+    settings_beside,
+)
 from memtile.explore.suite.suite import run_suite
 from memtile.explore.survey.survey_cases import Beside
 from places import ROOT
@@ -109,6 +116,15 @@ def test_a_design_in_python_compares_itself() -> None:
     (case,) = cases_of([ROOT / "examples" / "transpose.py"], SuiteSettings())
     data = Beside(expected={0: Path("golden.npy")})  # which belong to other designs of the folder
     assert attempt(replace(case, design=replace(case.design, data=data))).verdict is Verdict.PASSED
+
+
+@pytest.mark.parametrize("name", ["transpose.py", "graph/graph.cpp"])
+def test_inputs_that_a_design_would_not_read_are_refused(name: str) -> None:
+    settings = CaseSettings(inputs={"0": "a.npy"})
+    (case,) = cases_of([ROOT / "examples" / name], SuiteSettings(usual=settings))
+    outcome = attempt(case)
+    assert (outcome.verdict, outcome.good) == (Verdict.REFUSED, False)
+    assert "inputs are for MLIR, programs of IRON and builds" in outcome.why
 
 
 def test_settings_name_tests_inputs_and_kernels(tmp_path: Path) -> None:

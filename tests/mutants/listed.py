@@ -12670,6 +12670,13 @@ MUTANTS = (
         "tests/faults/test_check.py::test_two_writers_that_wait_for_one_free_lock",
     ),
     Mutant(
+        "memtile test ignores arrays that a design does not read",
+        "cli/suite_attempt.py",
+        "    if case.settings.inputs:\n        raise",
+        "    if False:\n        raise",
+        "tests/clients/test_cli_test.py::test_inputs_that_a_design_would_not_read_are_refused",
+    ),
+    Mutant(
         "a check leaves what a recorded kernel did to lists",
         "check/kernel_turns.py",
         "            if copy is not None:\n                _put_back",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dis
 import inspect
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import redirect_stderr, redirect_stdout
 from functools import partial
 from io import StringIO
@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from memtile.arch.tiles import COMPUTE
 from memtile.check.core_turns import Turn
 from memtile.jit.tables import plain
 from memtile.sim.kernels.actions import Accesses, EventInstruction, LockOperation, Wait
@@ -26,7 +27,6 @@ from memtile.sim.kernels.kernel_core import Core
 from memtile.sim.loop.engine import Engine
 
 _MOST = 1_000  # actions of a kernel
-_LOCKS = 16  # of each tile that a core sees
 _WORDS = 7, 1 << 16
 _FIXED = (
     int,
@@ -141,28 +141,32 @@ def _common(one: Recorded, other: Recorded) -> Recorded:
 
 def _alone(engine: Engine, tile: int, function: Any) -> Recorded:
     """What a kernel does with the words that memory holds."""
-    turns, ends = list[Turn](), False
+    turns = list[Turn]()
+    actions, begun = _of_user(lambda: function(Core(engine.state, tile, "")))
+    for _ in range(_MOST if begun else 0):
+        action, went_on = _of_user(lambda: next(actions, None))
+        if not went_on or action is None:
+            return Recorded(tuple(turns), went_on)
+        if isinstance(action, LockOperation):
+            turns.append(_turn(engine, tile, action, _place(actions)))
+        elif not isinstance(action, Wait | Accesses | EventInstruction):
+            break  # its effect is not known
+    return Recorded(tuple(turns), ends=False)
+
+
+def _of_user(call: Callable[[], Any]) -> tuple[Any, bool]:
+    """What code of a user gives, and whether it did not fail: it was not written for these words."""
     try:
         with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
-            actions = function(Core(engine.state, tile, ""))
-            for _ in range(_MOST):
-                action = next(actions, None)
-                if action is None:
-                    ends = True
-                    break
-                if isinstance(action, LockOperation):
-                    turns.append(_turn(engine, tile, action, _place(actions)))
-                elif not isinstance(action, Wait | Accesses | EventInstruction):
-                    break  # what comes of it is not known
+            return call(), True
     except Exception:
-        ends = False  # code of a user, with words that it was not written for: what follows is not known
-    return Recorded(tuple(turns), ends)
+        return None, False
 
 
 def _turn(engine: Engine, tile: int, action: LockOperation, place: str) -> Turn:
     spec = plain(engine.spec.tiles)
-    seen = int(spec.core_reach[tile][action.lock // _LOCKS])
-    lock = int(spec.lock_base[seen]) + action.lock % _LOCKS
+    side, number = divmod(action.lock, COMPUTE.locks)
+    lock = int(spec.lock_base[int(spec.core_reach[tile][side])]) + number
     if not action.acquire:
         return Turn(lock, 0, action.value, place)
     return Turn(lock, abs(action.value), 0, place, action.value >= 0)

@@ -135,13 +135,27 @@ def _tested(case: DesignCase, empty: CaseOutcome, options: RunOptions) -> tuple[
     return _judged(replace(empty, findings=in_order(findings), device=ended.device), ended), ended.run
 
 
+def _refuse_inputs(case: DesignCase) -> None:
+    """Refuse arrays for a design that does not read them."""
+    file = str(case.design.path)
+    if is_graph([file]):
+        instead = "A graph reads the files of its PLIOs: give in_folder."
+    elif file.endswith(".py") and not is_iron(file):
+        instead = "A design in Python has arrays of its own: leave inputs out."
+    else:
+        return
+    if case.settings.inputs:
+        raise InputFileError(f"{case.name}: inputs are for MLIR, programs of IRON and builds. {instead}")
+
+
 def _completed(case: DesignCase) -> CaseSettings:
     """The settings, with what lies beside the design where they say nothing.
 
     Raises:
-        InputFileError: a file of facts that cannot be read.
+        InputFileError: a file of facts that cannot be read, or arrays that the design does not take.
     """
     settings, data = case.settings, case.design.data
+    _refuse_inputs(case)
     facts = facts_of(data.facts)
     more: dict[str, Any] = {}
     takes_arrays = case.design.path.suffix == SUFFIX or case.design.path.is_dir()
