@@ -47,6 +47,16 @@ def test_that_something_was_compiled_is_not_kept() -> None:
     assert list(notebook_files.shown(book)) == [(0, "stderr", "other\n")]
 
 
+def test_keys_of_variants_are_kept_as_numbers() -> None:
+    first, second = "data-variant='00112233445566aa'", "data-variant='ff112233445566bb'"
+    data = {"image/svg+xml": f"<a {second}/><a {first}/><b {second}/>"}
+    cell = nbformat.v4.new_code_cell("1", outputs=[nbformat.v4.new_output("display_data", data)])
+    book = notebook_files.bare(nbformat.v4.new_notebook(cells=[cell]))
+    assert [text for _, _, text in notebook_files.shown(book)] == [
+        "<a data-variant='0'/><a data-variant='1'/><b data-variant='0'/>"
+    ]
+
+
 def test_a_cell_that_fails_is_told(tmp_path: Path) -> None:
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1 / 0")])
     nbformat.write(book, tmp_path / "bad.ipynb")

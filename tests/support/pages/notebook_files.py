@@ -18,6 +18,7 @@ from places import ROOT
 
 FOLDER = ROOT / "notebooks"
 SECONDS = 120
+_KEY = re.compile("data-variant='[0-9a-f]{16}'")
 
 
 def notebooks() -> list[Path]:
@@ -40,7 +41,16 @@ def ran(path: Path) -> Any:
 
 
 def bare(book: Any) -> Any:
-    """The notebook without what differs from run to run: times, versions, that something was compiled."""
+    """The notebook without what differs from run to run, or with memtile's sources.
+
+    Those are times, versions, that something was compiled, and the keys of variants, which are hashes of
+    the sources among others: they are written as numbers.
+    """
+    keys: dict[str, str] = {}
+
+    def number_of(key: re.Match[str]) -> str:
+        return keys.setdefault(key[0], f"data-variant='{len(keys)}'")
+
     book.metadata = {
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
         "language_info": {"name": "python"},
@@ -52,6 +62,8 @@ def bare(book: Any) -> Any:
             for output in cell.outputs:
                 if output.output_type != "stream":
                     output.metadata = {}
+                    for kind, text in output.data.items():
+                        output.data[kind] = _KEY.sub(number_of, text)
     return book
 
 
