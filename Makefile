@@ -108,7 +108,7 @@ lint: $(SETUP)
 	$(BIN)/mypy
 	PYTHONPATH=tests $(BIN)/python tests/support/pages/page_code.py $(PAGES) README.md docs/*.md
 	$(BIN)/mypy $(USED)
-	$(BIN)/pyrefly check --min-severity warn --python-interpreter-path $(BIN)/python $(USED) $(FENCE)
+	$(BIN)/pyrefly check $(USED) $(FENCE)
 	$(BIN)/python -m pytest tests/house
 
 docs: $(SETUP)
