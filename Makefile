@@ -17,9 +17,9 @@ UNUSED := jedi/third_party/*/*stubs pyarrow/*flight* pyarrow/*_s3* pyarrow/inclu
 export PYTHONDONTWRITEBYTECODE :=
 
 # What users read and copy, and the modules that they import from: all of it passes both type checkers. Programs
-# of IRON import aie, which has no types.
+# of IRON import aie, which has no types. Files, as Pyrefly leaves out folders whose name begins with a dot.
 PAGES := .cache/pages
-USED := $(wildcard examples/*.py) docs/pictures.py docs/rooms.py $(PAGES)
+USED := $(wildcard examples/*.py) docs/pictures.py docs/rooms.py $(PAGES)/*.py
 FENCE := $(wildcard src/memtile/*.py src/memtile/kernels/*.py) $(addsuffix /__init__.py,$(addprefix src/memtile/,bd access testing))
 
 # Tests of the engine: they run in the interpreter and with bounds checks too. What C++ and functions of a library compute,
