@@ -383,7 +383,10 @@ def rows(copy: float, size: Sizes) -> Iterator[tuple[str, Callable[[], Figures]]
     rounds = size.rounds
 
     def ways(make: Callable[[str], Callable[[], Callable[[], int]]], cycle_bytes: int = 0) -> Figures:
-        return both_devices(lambda device: both_ways(make(device), rounds, cycle_bytes, copy))
+        found = both_devices(lambda device: both_ways(make(device), rounds, cycle_bytes, copy))
+        for rate in ("stepped cycles/s", "fast-forward cycles/s"):
+            found[f"npu2 x npu1, {rate}"] = found[f"npu2 {rate}"] / found[rate]
+        return found
 
     def tile(numbers: range, runs: int, apart: int, device: str) -> Callable[[], Callable[[], int]]:
         return of_engine(lambda: channels(numbers, runs, apart, MEMORY_TILES[device]))
