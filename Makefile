@@ -7,11 +7,11 @@ PACKAGE := .venv/.package
 SETUP := .venv/.complete
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
 
-# Of other packages: their own tests, sources and languages, types of packages that are not here, clients of servers.
-# Nothing here reads these 240 MB.
-UNUSED := jedi/third_party/*/*stubs pyarrow/*flight* pyarrow/*_s3* pyarrow/include pyarrow/tests \
+# Of other packages: their own tests, sources, copies and languages, types of packages that are not here, clients of
+# servers, compiled doubles of Python. Nothing here needs them.
+UNUSED := jedi/third_party/*/*stubs pyarrow/*flight* pyarrow/*_s3* pyarrow/*.so.*.*.* pyarrow/include pyarrow/tests \
     pandas/tests numba/tests numba/cuda/tests xarray/tests numpy/_core/tests matplotlib/tests fontTools/*/*.c \
-    debugpy/_vendored/*/*/*.c sphinx/locale/*/ babel/locale-data/[!er]*.dat babel/locale-data/e[!n]*.dat
+    fontTools/*/*.so debugpy/_vendored/*/*/*.c sphinx/locale/*/ babel/locale-data/[!er]*.dat babel/locale-data/e[!n]*.dat
 
 # Commands that tests start would compile the package's source to byte code each time: it is kept here in any case.
 export PYTHONDONTWRITEBYTECODE :=
