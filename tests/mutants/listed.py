@@ -7171,6 +7171,13 @@ MUTANTS = (
         "tests/faults/test_endings.py::test_a_pipe_that_nobody_reads_ends_the_command_silently",
     ),
     Mutant(
+        "units are escapes where an encoding has no micro sign",
+        "cli/terminal_streams.py",
+        "_IN_ASCII.get(each, each.encode(",
+        "_IN_ASCII.get(lost + each, each.encode(",
+        "tests/faults/test_endings.py::test_an_encoding_without_a_letter_shows_its_escape",
+    ),
+    Mutant(
         "a terminal obeys names",
         "cli/terminal_streams.py",
         "super().write(printable(text, _KEPT))",
