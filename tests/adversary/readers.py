@@ -104,7 +104,7 @@ def _of_log(rng: random.Random, data: bytes) -> bytes:
 
 def _of_dump(rng: random.Random, data: bytes) -> bytes:
     path = folder() / "changed.dump"
-    if len(data) < 1 << 16:
+    if len(data) < 1 << 16 or len(data) % 4:
         return mutated_bytes.MUTATIONS[0](rng, data)
     mutated_dumps.mutated(placed(data, "before.dump"), rng.getrandbits(32), path, _places())
     return path.read_bytes()

@@ -416,6 +416,8 @@ _USED_IDS: Mapping[str, Mapping[str, str]] = {
     "not_equal": {"objects": ""},
 }
 """Keys with ids of other objects, and the list that these are in; empty = any of them."""
+_PLACED = {"kernel": "kernels", "graph": "graphs", "PLIO": "plios", "GMIO": "gmios", "fifo": "connections"}
+"""What a location places, and the list that its object is in; others may be in several."""
 
 
 def read(data: bytes | str, origin: str) -> Description:
@@ -484,8 +486,9 @@ def _uses(description: Description) -> Iterator[tuple[str, Any, int, str]]:
         for number, each in enumerate(getattr(description, kind)):
             for key, wanted in keys.items():
                 given = getattr(each, key)
+                place = _PLACED.get(each.what, "") if isinstance(each, Location) else wanted
                 for used in given if isinstance(given, tuple) else (given,):
-                    yield f"{kind}[{number}].{key}", each, used, wanted
+                    yield f"{kind}[{number}].{key}", each, used, place
 
 
 def _unknown_keys(raw: Any, form: Any, place: str) -> Iterator[str]:
