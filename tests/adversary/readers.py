@@ -23,7 +23,7 @@ from adversary.search import Change, Read
 from memtile import Array
 from memtile.errors import InputFileError, MemtileError
 from places import ROOT
-from support.mutated import mutated_arrays, mutated_bytes, mutated_dumps, mutated_logs, mutated_texts
+from support.mutated import mutated_arrays, mutated_bytes, mutated_dumps, mutated_texts
 
 _REFUSED = (typer.Exit, typer.BadParameter)
 _ORACLE = ROOT / "tests" / "oracle"
@@ -93,6 +93,8 @@ def _of_members(rng: random.Random, data: bytes) -> bytes:
 
 
 def _of_log(rng: random.Random, data: bytes) -> bytes:
+    from support.mutated import mutated_logs
+
     path = folder() / "changed.parquet"
     try:
         mutated_logs.parts_of.cache_clear()
@@ -149,6 +151,8 @@ def _archives() -> list[bytes]:
 
 
 def _logs() -> list[bytes]:
+    from support.mutated import mutated_logs
+
     return [mutated_logs.saved_log(folder()).read_bytes()]
 
 
@@ -239,6 +243,8 @@ def _read_archive(data: bytes) -> object:
 
 
 def _read_log(data: bytes) -> object:
+    from support.mutated import mutated_logs
+
     return mutated_logs.look(placed(data, "read.parquet"), folder())
 
 
