@@ -20,7 +20,7 @@ from memtile.arch.timing import Timing
 from memtile.errors import DesignError, MemtileError
 from memtile.hosts.address_space import AddressSpace
 from memtile.mlir_writer.designs import to_mlir
-from support.designs import flowing_designs, repeating_designs, runs_without_words
+from support.designs import flowing_designs, repeating_designs, runs_without_words, small_packets
 from support.designs.host_looks import Hosted, hosted_designs, went
 from support.designs.interrupted_runs import interrupted
 from support.designs.makers import MAKERS, cut, stepped
@@ -28,6 +28,7 @@ from support.designs.observed_designs import Observation, observations, observed
 from support.designs.ordered_designs import ordered
 from support.designs.random_designs import designs as memory_designs
 from support.engine.states import arrays
+from support.mlir.mlir_designs import loaded
 from support.mlir.round_trip import differences as written_differences
 from support.streams.accesses import accesses
 
@@ -108,9 +109,9 @@ def _saved(seed: int, moment: int) -> None:
             saved.save(Path(folder) / "saved")  # type: ignore[union-attr]
         except DesignError:
             reject()  # a kernel is at work
-        loaded = Array.load(Path(folder) / "saved")
-    assert _facts(loaded.run()) == _facts(whole.run())  # type: ignore[union-attr]
-    assert not loaded.diff(whole)  # type: ignore[arg-type]
+        again = Array.load(Path(folder) / "saved")
+    assert _facts(again.run()) == _facts(whole.run())  # type: ignore[union-attr]
+    assert not again.diff(whole)  # type: ignore[arg-type]
 
 
 def _written(seed: int) -> None:
@@ -123,6 +124,19 @@ def _written(seed: int) -> None:
         reject()  # what no operation says
     with tempfile.TemporaryDirectory() as folder:
         assert written_differences(ordered(seed), text, Path(folder) / "d.mlir") == []  # type: ignore[arg-type]
+
+
+def _read_again(seed: int) -> None:
+    """A text with packets, cores and a host, and what it is written as: words, cycles and findings."""
+    small = small_packets.drawn(seed)
+    text = small_packets.text(small)
+    written = to_mlir(loaded(text))
+    found = []
+    for each in (text, written):
+        arrays_of_host = small_packets.words(small), np.zeros(64, np.int32)
+        result = loaded(each).run(*arrays_of_host, max_cycles=100_000).result
+        found.append((result.status, result.cycles, [finding.code for finding in result.findings]))
+    assert found[0] == found[1]
 
 
 def _live(device: str, columns: int, seed: int, count: int, access_cycles: int) -> None:
@@ -148,13 +162,17 @@ def _of(kind: str, *more: st.SearchStrategy[Any]) -> st.SearchStrategy[tuple[Any
     return st.tuples(MAKERS[kind].designs, *more)
 
 
-STOPPING = ("work", "rings", "cores")  # kinds whose designs say where they stop
+STOPPING = ("work", "special", "rings", "cores")  # kinds whose designs say where they stop
 PAIRS: dict[str, Pair] = {
     **{f"skipped-{kind}": Pair(_of(kind), partial(_skipped, kind)) for kind in STOPPING},
     "skipped-events": Pair(st.tuples(repeating_designs.designs(), observations()), _observed),
     "skipped-hosts": Pair(st.tuples(hosted_designs()), _hosted),
     **{f"pieces-{kind}": Pair(_of(kind, _CUTS, st.booleans()), partial(_pieces, kind)) for kind in MAKERS},
-    **{f"wordless-{kind}": Pair(_of(kind), partial(_wordless, kind)) for kind in STOPPING},
+    **{
+        f"wordless-{kind}": Pair(_of(kind), partial(_wordless, kind))
+        for kind in STOPPING
+        if kind != "special"
+    },
     **{
         f"compiled-{kind}": Pair(_of(kind, st.integers(1, _INTERPRETED)), partial(_compiled, kind))
         for kind in MAKERS
@@ -165,6 +183,7 @@ PAIRS: dict[str, Pair] = {
     ),
     "saved-arrays": Pair(st.tuples(_SEEDS, st.integers(0, 600)), _saved),
     "written": Pair(st.tuples(_SEEDS), _written),
+    "read-again": Pair(st.tuples(_SEEDS), _read_again),
     "live": Pair(
         st.tuples(
             st.sampled_from(_DEVICES),

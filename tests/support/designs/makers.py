@@ -25,6 +25,9 @@ class Maker(NamedTuple):
 
 MAKERS = {
     "work": Maker(repeating_designs.designs(), lambda d, on: repeating_designs.build(d, forward=on).engine),
+    "special": Maker(
+        repeating_designs.special(), lambda d, on: repeating_designs.build(d, forward=on).engine
+    ),
     "rings": Maker(repeating_designs.rings(), lambda d, on: repeating_designs.build(d, forward=on).engine),
     "cores": Maker(flowing_designs.designs(), lambda d, on: flowing_designs.build(d, forward=on)),
     "memory": Maker(random_designs.designs(), lambda d, _: random_designs.build(d).engine),
