@@ -33,7 +33,7 @@ _MANGLED = re.compile(r"_Z([0-9]+)")
 _LINE_TOOLS = ("addr2line", "llvm-addr2line")
 _SECONDS = 20
 _MOST_WORDS = 1000  # addresses that one call of a tool gets
-_DAMAGED = (IndexError, ValueError, struct.error)
+_DAMAGED = (IndexError, ValueError, OverflowError, struct.error)
 T = TypeVar("T", bound=Callable[..., Any])
 
 
