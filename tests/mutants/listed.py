@@ -12767,4 +12767,18 @@ MUTANTS = (
         "if False:",
         "tests/data/test_adf_expected.py::test_the_halves_of_a_buffer_that_two_ports_exchange_are_named",
     ),
+    Mutant(
+        "two flows are exchanged only where a length is off",
+        "explain/deadlock/balance_findings.py",
+        "[*_exchanged_flows(balance)] if len(rest) < len(findings) else []",
+        "[]",
+        "tests/faults/test_word_balance.py::test_two_flows_with_each_others_receivers_are_named",
+    ),
+    Mutant(
+        "any two streams with each other's lengths are exchanged",
+        "explain/deadlock/balance_findings.py",
+        "or not shared:",
+        "or shared:",
+        "tests/faults/test_word_balance.py::test_two_flows_with_each_others_receivers_are_named",
+    ),
 )
