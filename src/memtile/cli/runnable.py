@@ -214,14 +214,19 @@ def python_repairs(file: str, settings: Sequence[str], expected: Sequence[Given]
         return python_candidates(source.content, source.name, findings)
 
     source = read_bytes(file, "text_bytes").decode("utf-8", "replace").replace("\r\n", "\n")
-    return Repairs(Text(file, source), candidates, once, more=_walks)
 
+    def walks(before: Result) -> Iterable[Candidate]:
+        from memtile.design.memory_tile import MemoryTile
+        from memtile.explain.walk_trials import walk_candidates
+        from memtile.runs.observing import areas_of
 
-def _walks(before: Result) -> Iterable[Candidate]:
-    """Other walks of the channels of a design that ran."""
-    from memtile.explain.walk_trials import walk_candidates
+        if before.kept is None:
+            return ()
+        made = design_of(file, source, settings)
+        areas = [*areas_of(made.bench if isinstance(made, MemoryTile) else made)]
+        return walk_candidates(before.kept.engine(), areas)
 
-    return walk_candidates(before.kept.engine()) if before.kept is not None else ()
+    return Repairs(Text(file, source), candidates, once, more=walks)
 
 
 def iron_design(
