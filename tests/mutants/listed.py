@@ -130,6 +130,13 @@ MUTANTS = (
         "tests/faults/test_host_writes.py::test_a_parameter_that_is_written_after_all_is_started",
     ),
     Mutant(
+        "an argument that an agent's tool does not have is left aside",
+        "cli/agents/server.py",
+        "if tool.name == name and (wrong",
+        "if tool.name != name and (wrong",
+        "tests/clients/test_mcp.py::test_no_argument_is_silently_left_aside",
+    ),
+    Mutant(
         "an answer of an agent's tool has no bound",
         "cli/agents/brief_answers.py",
         "> most and room > 0:",

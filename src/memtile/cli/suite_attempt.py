@@ -35,7 +35,7 @@ from memtile.errors import InputFileError, MemtileError
 from memtile.explain.finding_places import in_order
 from memtile.explain.findings import Finding, Severity
 from memtile.explain.results import Status
-from memtile.explore.suite.arrays import LAST_NAME, comparable, read_expected
+from memtile.explore.suite.arrays import LAST_NAME, against, read_expected
 from memtile.explore.suite.cases import DesignCase
 from memtile.explore.suite.outcome import CaseOutcome, Verdict
 from memtile.explore.suite.settings import CaseSettings
@@ -202,8 +202,7 @@ def _ended(case: DesignCase, settings: CaseSettings, options: RunOptions) -> _En
     if isinstance(made.design, HostedArray) and made.design.verdict is not None:
         is_known = True  # the program looks at its results itself
     done = made.run(options)
-    if expected and done.result.status is Status.FINISHED:
-        done = _against(done, expected, settings.tolerance)
+    done = against(done, expected, settings.tolerance)
     is_known = is_known or done.result.exact is not None
     return _Ended(done, is_known, _error(done), made.design.device.name)
 
@@ -240,25 +239,6 @@ def _loaded(case: DesignCase, settings: CaseSettings, expected: Mapping[str, npt
     return mlir_design(file, options, settings.set, costs=costs, sources_beside=True)()
 
 
-def _against(done: Run, expected: Mapping[str, npt.NDArray[Any]], tolerance: float) -> Run:
-    """The run with its arrays compared; an array without a name is the last argument that is written.
-
-    Raises:
-        InputFileError: a name that no array of the run has.
-    """
-    written = [buffer.region.argument for buffer in done.buffers if buffer.region.writes]
-    last = max((n for n in written if n is not None), default="out")
-    named = {str(last) if name == LAST_NAME else name: array for name, array in expected.items()}
-    arrays, right = dict(done.arrays), dict[str, npt.NDArray[Any]]()
-    if unknown := [name for name in named if name not in arrays]:
-        raise InputFileError(
-            f"expected array {unknown[0]!r}: the run leaves {', '.join(arrays) or 'none'}. Name one of these."
-        )
-    for name, array in named.items():
-        arrays[name], right[name] = comparable(arrays[name], array, tolerance)
-    return replace(done, arrays=arrays).against(right)
-
-
 def _graph(case: DesignCase, settings: CaseSettings, options: RunOptions) -> _Ended:
     """Run the ``main`` of a graph, and compare the data of its output PLIOs."""
     path = case.design.path
@@ -275,7 +255,7 @@ def _graph(case: DesignCase, settings: CaseSettings, options: RunOptions) -> _En
     run, wrong = Run(done.result, done.outputs), ""
     if settings.expect and done.good:
         expected = {name: read_expected(file) for name, file in settings.expect.items()}
-        run = _against(run, expected, settings.tolerance)
+        run = against(run, expected, settings.tolerance)
     if not done.good and done.result.status is Status.FINISHED:
         ended = f"returned {done.code}" if done.code is not None else f"waits for ever ({done.held})"
         wrong = next((each.message for each in done.missing), f"main {ended}")
