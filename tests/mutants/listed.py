@@ -151,6 +151,20 @@ MUTANTS = (
         "tests/clients/test_register_lookup.py::test_interface_tiles_without_a_dma_do_not_answer",
     ),
     Mutant(
+        "a setting that a design has no use for is left aside",
+        "explore/suite/uses.py",
+        "and key not in used",
+        "and key in used",
+        "tests/clients/test_cli_test.py::test_a_setting_of_one_design_that_it_has_no_use_for_is_refused",
+    ),
+    Mutant(
+        "a mistake of memtile is called one of the design",
+        "cli/suite_attempt.py",
+        "verdict=Verdict.ERROR, why",
+        "verdict=Verdict.BROKEN, why",
+        "tests/clients/test_cli_test.py::test_a_mistake_of_memtile_is_none_of_the_design",
+    ),
+    Mutant(
         "a design whose results nothing specifies passes",
         "explore/suite/outcome.py",
         "(self.verdict is Verdict.UNKNOWN and self.allow_unknown)",
