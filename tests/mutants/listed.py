@@ -130,6 +130,13 @@ MUTANTS = (
         "tests/faults/test_host_writes.py::test_a_parameter_that_is_written_after_all_is_started",
     ),
     Mutant(
+        "an argument that an agent's tool does not have is left aside",
+        "cli/agents/server.py",
+        "if tool.name == name and (wrong",
+        "if tool.name != name and (wrong",
+        "tests/clients/test_mcp.py::test_no_argument_is_silently_left_aside",
+    ),
+    Mutant(
         "an answer of an agent's tool has no bound",
         "cli/agents/brief_answers.py",
         "> most and room > 0:",
@@ -142,6 +149,20 @@ MUTANTS = (
         "if place and modules[0] in OF_A_DMA and not",
         "if not place and modules[0] in OF_A_DMA and not",
         "tests/clients/test_register_lookup.py::test_interface_tiles_without_a_dma_do_not_answer",
+    ),
+    Mutant(
+        "a setting that a design has no use for is left aside",
+        "explore/suite/uses.py",
+        "and key not in used",
+        "and key in used",
+        "tests/clients/test_cli_test.py::test_a_setting_of_one_design_that_it_has_no_use_for_is_refused",
+    ),
+    Mutant(
+        "a mistake of memtile is called one of the design",
+        "cli/suite_attempt.py",
+        "verdict=Verdict.ERROR, why",
+        "verdict=Verdict.BROKEN, why",
+        "tests/clients/test_cli_test.py::test_a_mistake_of_memtile_is_none_of_the_design",
     ),
     Mutant(
         "a design whose results nothing specifies passes",

@@ -492,6 +492,7 @@ def load_beside(
     settings: Sequence[str] = (),
     kernels: str | None = None,
     given: Sequence[str] = (),
+    expected: Mapping[str, npt.NDArray[Any]] | None = None,
 ) -> Runnable:
     """A design in Python, in MLIR, or as files of a build, to be run beside something else.
 
@@ -501,10 +502,13 @@ def load_beside(
         settings: ``NAME=VALUE`` of parameters of a design in Python, or of the scratchpad of one in MLIR.
         kernels: file of kernels, or of functions that cores call.
         given: arrays in, ``NAME=FILE.npy``; those that are missing are zeros.
+        expected: arrays that files of a build are to leave, by name; None = all that they write.
 
     Raises:
         MemtileError: as loading it raises.
     """
+    from memtile.runs.array_names import Wanted
+
     path = Path(name)
     if not path.exists():
         raise InputFileError(f"{name}: there is no such file or folder.")
@@ -516,8 +520,9 @@ def load_beside(
         return python_design(name, settings)()
     files = KernelSources.of([kernels] if kernels else [])
     options = ProgramOptions(given, device=device or None, kernels=files)
+    wanted = [Wanted(each, array.dtype, array.shape) for each, array in (expected or {}).items()]
     return (
         mlir_design(name, options, settings, sources_beside=True)
         if path.suffix == SUFFIX
-        else program_files([name], options)
+        else program_files([name], options, wanted or None)
     )()
