@@ -119,6 +119,13 @@ def test_a_name_that_is_not_there(folder: Path, call: Callable[..., Done], line:
     assert "python -m memtile.iron --names lists" in message
 
 
+def test_an_error_is_at_the_program_s_line_where_its_folder_has_an_environment(folder: Path) -> None:
+    (folder / "site-packages").mkdir()
+    (folder / "site-packages" / "builder.py").write_text("from aie.iron import Worker\nWorker(kore=1)\n")
+    (folder / "program.py").write_text("import aie, sys\nsys.path.append('site-packages')\nimport builder\n")
+    assert "error: program.py:3: " in run("program.py").stderr
+
+
 def test_by_one_import_and_in_this_process_alone(folder: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(Path(memtile.__file__).parents[1])}
 
@@ -360,8 +367,8 @@ def test_a_program_without_a_design(tmp_path: Path, text: str, says: str) -> Non
         function_of(str(tmp_path / "program.py"))()
 
 
-def test_a_program_that_prints_its_design(tmp_path: Path) -> None:
-    main = "p.parse_args()\n    print(add.as_mlir(size=32))\n\n\nif __name__"
+def test_a_program_that_prints_its_design(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main = "p.parse_args()\n    print(add.as_mlir(size=32))\n    print('built')\n\n\nif __name__"
     text = ADD.read_text().replace("p.parse_args()\n", f"{main} == 'x':\n    ", 1)
     (tmp_path / "program.py").write_text(text.split("if __name__ == 'x'")[0] + "main()\n")
     design = function_of(str(tmp_path / "program.py"))
@@ -370,6 +377,7 @@ def test_a_program_that_prints_its_design(tmp_path: Path) -> None:
     np.testing.assert_array_equal(done.arrays["1"], np.arange(32) + 5)
     assert made.run().good
     assert [*design.__signature__.parameters][-2:] == ["plus", "device"]
+    assert capsys.readouterr().out == "built\n"  # a sweep would print thousands of lines else
 
 
 def test_a_loaded_design_has_a_short_repr_and_a_picture() -> None:

@@ -7,6 +7,7 @@ import contextlib
 import inspect
 import io
 import os
+import sys
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -32,6 +33,7 @@ _DEVICES = ("device", "dev")
 """Options by which programs are told their device."""
 _OF_DEVICE = inspect.Parameter("device", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=str | None)
 _KINDS = (int, float, str)
+_DEVICE_OPERATION = "aie.device"
 
 
 class ProgramDesign:
@@ -118,12 +120,36 @@ class ProgramDesign:
 def _run_until_taken(file: str, arguments: Sequence[str], found: Taking) -> None:
     ExternalFunction._instances.clear()  # those of a program before, which may have the same names
     try:
-        run(file, arguments)
+        with contextlib.redirect_stdout(_WithoutModules(sys.stdout)):
+            run(file, arguments)
     except DesignTakenError:
         pass
     except SystemExit as end:
         if not found.modules:
             raise InputFileError(f"{file}: {_ended(end)}") from None
+
+
+class _WithoutModules(io.TextIOBase):
+    """Passes on what a program prints, but for its module, which is taken and may have thousands of lines.
+
+    Args:
+        below: what gets the rest.
+    """
+
+    def __init__(self, below: typing.TextIO) -> None:
+        self._below, self._after_module = below, False
+
+    def write(self, text: str) -> int:
+        """Write what is not a module, nor the end of its last line."""
+        is_module = text.lstrip().startswith("module") and _DEVICE_OPERATION in text
+        if not is_module and not (self._after_module and text == "\n"):
+            self._below.write(text)
+        self._after_module = is_module
+        return len(text)
+
+    def flush(self) -> None:
+        """Flush what was passed on."""
+        self._below.flush()
 
 
 def _silent() -> contextlib.AbstractContextManager[Any]:
@@ -212,7 +238,7 @@ def _last_built(file: str, found: Taking) -> Loaded:
     from memtile.iron.compiled_design import CompiledDesign
     from memtile.iron.running import load_design
 
-    designs = [each for each in found.modules if any(op.name == "aie.device" for op in each.body.operations)]
+    designs = [each for each in found.modules if any(op.name == _DEVICE_OPERATION for op in each.body.operations)]
     if not designs:
         raise InputFileError(f"{file}: the program builds no design: no aie.device is in what it makes.")
     return load_design(CompiledDesign.of(designs[-1], file))
