@@ -51,6 +51,32 @@ def design(device: str | None = None):
     return made.hosted(np.arange(64, dtype=np.int32))
 """
 """An own design that is a text of MLIR."""
+KERNEL = """import numpy as np
+from aie.iron import Kernel, ObjectFifo, Program, Runtime, Worker
+from aie.iron.device import NPU1Col1
+
+part = np.ndarray[(16,), np.dtype[np.int32]]
+twice = Kernel("twice", "twice.o", [part, part])
+of_in, of_out = ObjectFifo(part, name="in"), ObjectFifo(part, name="out")
+
+def core(fin, fout, kernel):
+    kernel(fin.acquire(1), fout.acquire(1))
+    fin.release(1)
+    fout.release(1)
+
+worker = Worker(core, [of_in.cons(), of_out.prod(), twice])
+rt = Runtime()
+with rt.sequence(part, part) as (a, c):
+    rt.start(worker)
+    rt.fill(of_in.prod(), a)
+    rt.drain(of_out.cons(), c, wait=True)
+print(Program(NPU1Col1(), rt).resolve_program())
+"""
+"""A program whose kernel is an object file, which only prints its module."""
+TWICE = """extern "C" void twice(int *a, int *c) {
+    for (int i = 0; i < 16; i++) c[i] = 2 * a[i];
+}
+"""
 
 
 @dataclass
@@ -194,15 +220,33 @@ def test_a_design_with_parameters(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("--kernels", "k.py"), "--kernels: a program of IRON has its kernels"),
+        (("--kernels", "k.mlir"), "--kernels with MLIR: a program of IRON has its design"),
         (("--format", "txn", "--keep-order"), "--format, --keep-order: a program of IRON"),
-        (("--cost", "x=3"), "--cost and --against are for designs in MLIR"),
+        (("--against", "build"), "--against is for designs in MLIR"),
     ],
 )
 def test_options_that_a_program_has_no_use_for(words: tuple[str, ...], says: str) -> None:
     done = run(*words, str(ADD))
     assert done.returncode == 2
     assert says in done.stderr
+
+
+def test_a_program_takes_kernels_and_costs_of_the_command(folder: Path) -> None:
+    """Its object file is built elsewhere, as Makefiles of mlir-aie do."""
+    (folder / "program.py").write_text(KERNEL)
+    (folder / "elsewhere").mkdir()
+    (folder / "elsewhere" / "twice.cc").write_text(TWICE)
+    (folder / "costs.json").write_text('{"functions": {"twice": 5000}}')
+    (folder / "twice.py").write_text("def twice(a, c):\n    c[...] = 2 * a\n")
+    np.save("a.npy", np.arange(16, dtype=np.int32))
+    np.save("c.npy", 2 * np.arange(16, dtype=np.int32))
+    arrays = ("--in", "0=a.npy", "--expect", "1=c.npy", "--json")
+    plain = run(*arrays, "--kernels", "twice.py", "program.py")
+    assert json.loads(plain.stdout)["bit_exact"], plain.stderr
+    costly = run(*arrays, "--kernels", "elsewhere/twice.cc", "--cost", "costs.json", "program.py")
+    data = json.loads(costly.stdout)
+    assert data["bit_exact"], costly.stderr
+    assert data["cycles"] > 5000 > json.loads(plain.stdout)["cycles"]
 
 
 def test_a_program_that_chooses_no_device_is_for_the_one_that_is_asked_for() -> None:

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, cast
 
 import typer
@@ -56,9 +57,15 @@ def run_as_it_is(file: str, arguments: Sequence[str], device: str | None) -> Non
 
 
 def iron_array(
-    file: str, arguments: Sequence[str], values: Mapping[str, object], device: str = ""
+    file: str,
+    arguments: Sequence[str],
+    values: Mapping[str, object],
+    device: str = "",
+    loading: Mapping[str, object] = MappingProxyType({}),
 ) -> HostedArray:
     """The array of a program's design, with values for its parameters, for a device if it chooses none.
+
+    ``loading`` is what the command says of its kernels.
 
     Raises:
         MemtileError: as the program or its design raises it; names that are no parameters.
@@ -67,4 +74,6 @@ def iron_array(
     from memtile.importers.design_file import aside
     from memtile.iron.program_design import ProgramDesign
 
-    return cast("HostedArray", aside(lambda: make(ProgramDesign(file, arguments, device), values, file)))
+    return cast(
+        "HostedArray", aside(lambda: make(ProgramDesign(file, arguments, device, loading), values, file))
+    )

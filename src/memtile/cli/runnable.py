@@ -231,6 +231,8 @@ def iron_design(
     given: Sequence[str] = (),
     wanted: Sequence[Wanted] = (),
     device: str = "",
+    kernels: KernelSources = NO_KERNELS,
+    costs: Path | None = None,
 ) -> Maker:
     """What loads the design of a program of IRON: the first that it runs, else the last that it builds.
 
@@ -241,23 +243,34 @@ def iron_design(
         given: arrays in, ``NUMBER=FILE.npy``, instead of the program's tensors.
         wanted: arrays to take.
         device: for a program that chooses none; empty = as the environment says.
+        kernels: functions that come before those of the program, and how its C++ sources are compiled.
+        costs: JSON file of what operations of its cores cost.
     """
     from memtile.cli.conditions import hosted_conditions
     from memtile.cli.design_file import settings_of
     from memtile.cli.iron_program import iron_array
+    from memtile.importers.design_file import guarded
     from memtile.importers.text_repairs import repairs_of
 
     values = settings_of(settings)
     arrays = [read_given(text) for text in given]
-    files = [file, *(text.partition("=")[2] for text in given)]
+    files = [file, *kernels.files, *(text.partition("=")[2] for text in given)]
+    make_cpp = kernels.maker()
+    loading = {
+        "functions": kernels.with_functions(_python_functions(kernels), make_cpp),
+        "costs": costs_of(costs),
+        "compiles": make_cpp.named,
+        "sources_beside": make_cpp.beside,
+    }
 
     def make() -> Runnable:
-        design = iron_array(file, arguments, values, device)
+        design = iron_array(file, arguments, values, device, loading)
+        kernels.check_used(beside=bool(make_cpp.found))
         for each in arrays:
             design.give(each)
 
         def once(how: RunOptions) -> Run:
-            return design.run_once(how, wanted)
+            return guarded(kernels.file or "", lambda: design.run_once(how, wanted))
 
         def run_once(other: Loaded, how: RunOptions) -> Run:
             hosted = other.hosted(*design.arguments)
@@ -266,10 +279,9 @@ def iron_design(
 
         repairs = repairs_of(design.loaded, run_once)
         said = f"{file} is a program of IRON: the design that it runs first is run, with its tensors"
-        kernels = design.loaded.kernels
         return Runnable(
             file, design, once, True, files, [said],
-            kernels=kernels, repairs=repairs, conditions=hosted_conditions(design),
+            kernels=design.loaded.kernels, repairs=repairs, conditions=hosted_conditions(design),
         )  # fmt: skip
 
     return make

@@ -155,7 +155,7 @@ def _place(error: BaseException, program: str) -> str:
 
 
 def _is_own(file: str, program: str) -> bool:
-    """Whether a file is below the program's folder, and not of memtile or an environment that is there too."""
+    """Whether a file is below the program's folder, and not of memtile or an environment there."""
     path, folder = Path(file).resolve(), Path(program).parent.resolve()
     if path.is_relative_to(_PACKAGE):
         return False
