@@ -119,6 +119,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_program_with_its_own_arguments() -> None:
     done = run(str(ADD), "--size", "128", "--tile", "32")
     assert (done.returncode, done.stdout) == (0, "PASS!\n"), done.stderr
+    assert len(done.stderr.splitlines()) == 1
     assert "a program of IRON (it imports aie)" in done.stderr
     wrong = run(str(ADD), "--tile", "9")
     assert wrong.returncode == 2
@@ -241,6 +242,9 @@ def test_a_program_takes_kernels_and_costs_of_the_command(folder: Path) -> None:
     np.save("a.npy", np.arange(16, dtype=np.int32))
     np.save("c.npy", 2 * np.arange(16, dtype=np.int32))
     arrays = ("--in", "0=a.npy", "--expect", "1=c.npy", "--json")
+    as_it_is = run("program.py")
+    assert as_it_is.stdout.startswith("module {")
+    assert "note: program.py builds a design and runs none" in as_it_is.stderr
     plain = run(*arrays, "--kernels", "twice.py", "program.py")
     assert json.loads(plain.stdout)["bit_exact"], plain.stderr
     costly = run(*arrays, "--kernels", "elsewhere/twice.cc", "--cost", "costs.json", "program.py")

@@ -16,6 +16,7 @@ from memtile.cpp.compilers import cache_folder
 from memtile.cpp.kernels import CppKernels, cpp
 from memtile.errors import InputFileError, MemtileError, Problem
 from memtile.explain.results import Status
+from memtile.explain.summary import Layout
 from memtile.hosts.iron.runtime import CONTEXTS
 from memtile.importers.design import load, load_still
 from memtile.importers.kernels.user_functions import REASON
@@ -104,8 +105,13 @@ def run_design(
         if name.isdigit() and int(name) < len(arrays) and isinstance(arrays[int(name)], np.ndarray):
             _put(arrays[int(name)], array)
     if must_finish and not _finished(done):
-        raise HostRuntimeError(str(done.result))
+        raise HostRuntimeError("\n".join(done.result.summary(Layout(wrapped=False))))
     return done, before
+
+
+def has_run() -> bool:
+    """Whether a design has run, and well, since :func:`forget_designs`."""
+    return bool(_held)
 
 
 def forget_designs() -> None:
@@ -232,4 +238,4 @@ def _compiled(kernel: KernelSource, made: CppKernels, device: str) -> Any:
     return functions[kernel.function]
 
 
-__all__ = ["HostRuntimeError", "forget_designs", "kernel_functions", "load_design", "run_design"]
+__all__ = ["HostRuntimeError", "forget_designs", "has_run", "kernel_functions", "load_design", "run_design"]
