@@ -245,6 +245,13 @@ def test_a_program_takes_kernels_and_costs_of_the_command(folder: Path) -> None:
     as_it_is = run("program.py")
     assert as_it_is.stdout.startswith("module {")
     assert "note: program.py builds a design and runs none" in as_it_is.stderr
+    alone = command("check", "program.py")
+    assert "program.py: 4 tasks checked, nothing found" in alone.stdout
+    (folder / "wrong.cc").write_text(TWICE.replace("int *c)", "int *c, int n)"))
+    wrong = command("check", "--kernels", "wrong.cc", "program.py")
+    assert "takes 3 parameters (int *, int *, int), the design passes 2" in wrong.stdout
+    tested = command("test", *arrays[:4], "--kernels", "twice.py", "program.py")
+    assert tested.returncode == 0, tested.stdout
     plain = run(*arrays, "--kernels", "twice.py", "program.py")
     assert json.loads(plain.stdout)["bit_exact"], plain.stderr
     costly = run(*arrays, "--kernels", "elsewhere/twice.cc", "--cost", "costs.json", "program.py")

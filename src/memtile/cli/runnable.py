@@ -256,12 +256,7 @@ def iron_design(
     arrays = [read_given(text) for text in given]
     files = [file, *kernels.files, *(text.partition("=")[2] for text in given)]
     make_cpp = kernels.maker()
-    loading = {
-        "functions": kernels.with_functions(_python_functions(kernels), make_cpp),
-        "costs": costs_of(costs),
-        "compiles": make_cpp.named,
-        "sources_beside": make_cpp.beside,
-    }
+    loading = {**iron_loading(kernels, make_cpp), "costs": costs_of(costs)}
 
     def make() -> Runnable:
         design = iron_array(file, arguments, values, device, loading)
@@ -285,6 +280,15 @@ def iron_design(
         )  # fmt: skip
 
     return make
+
+
+def iron_loading(kernels: KernelSources, make_cpp: CppMaker) -> dict[str, Any]:
+    """What the kernels of a command say to the design of a program, see ``Taking.loading``."""
+    return {
+        "functions": kernels.with_functions(_python_functions(kernels), make_cpp),
+        "compiles": make_cpp.named,
+        "sources_beside": make_cpp.beside,
+    }
 
 
 def mlir_design(

@@ -221,7 +221,11 @@ def _loaded(case: DesignCase, settings: CaseSettings, expected: Mapping[str, npt
     file, part = str(case.design.path), case.design.part
     given = [f"{name}={path}" for name, path in settings.inputs.items()]
     if is_iron(file):
-        return iron_design(file, settings.arguments, settings.set, given, device=settings.device)()
+        kernels, costs = _kernels(settings), cost_file(settings.cost)
+        return iron_design(
+            file, settings.arguments, settings.set, given,
+            device=settings.device, kernels=kernels, costs=costs,
+        )()  # fmt: skip
     if file.endswith(".py"):
         return python_design(file, settings.set)()
     kernel = f"{part}:{settings.sequence}" if part else settings.sequence or None

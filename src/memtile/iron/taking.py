@@ -39,7 +39,8 @@ class Taking:
         answer: what a run of the design left: it is what the program gets, and the program goes on.
         still: the design is only to be looked at: its kernels are not compiled, and may be unknown.
         loading: what a command says of kernels, arguments of ``memtile.load``: their functions and costs;
-            ``compiles`` makes kernels of sources that the program names, as ``memtile.kernels.cpp``.
+            ``compiles`` makes kernels of sources that the program names, as ``memtile.kernels.cpp``;
+            ``is_looked_at``: functions that nobody has are no reason to refuse it.
     """
 
     values: Mapping[str, Any] = field(default_factory=dict)
