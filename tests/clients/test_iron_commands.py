@@ -237,7 +237,6 @@ def test_a_program_takes_kernels_and_costs_of_the_command(folder: Path) -> None:
     (folder / "program.py").write_text(KERNEL)
     (folder / "elsewhere").mkdir()
     (folder / "elsewhere" / "twice.cc").write_text(TWICE)
-    (folder / "costs.json").write_text('{"functions": {"twice": 5000}}')
     (folder / "twice.py").write_text("def twice(a, c):\n    c[...] = 2 * a\n")
     np.save("a.npy", np.arange(16, dtype=np.int32))
     np.save("c.npy", 2 * np.arange(16, dtype=np.int32))
@@ -254,7 +253,7 @@ def test_a_program_takes_kernels_and_costs_of_the_command(folder: Path) -> None:
     assert tested.returncode == 0, tested.stdout
     plain = run(*arrays, "--kernels", "twice.py", "program.py")
     assert json.loads(plain.stdout)["bit_exact"], plain.stderr
-    costly = run(*arrays, "--kernels", "elsewhere/twice.cc", "--cost", "costs.json", "program.py")
+    costly = run(*arrays, "--kernels", "elsewhere/twice.cc", "--cost", "twice=5000", "program.py")
     data = json.loads(costly.stdout)
     assert data["bit_exact"], costly.stderr
     assert data["cycles"] > 5000 > json.loads(plain.stdout)["cycles"]

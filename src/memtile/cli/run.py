@@ -16,7 +16,7 @@ from memtile.cli.conditions import with_conditions
 from memtile.cli.graph_file import graph_program, is_graph, refuse_options
 from memtile.cli.iron_program import is_iron, run_as_it_is
 from memtile.cli.kernel_sources import NO_KERNELS, KernelSources
-from memtile.cli.mlir_file import SUFFIX, cost_file
+from memtile.cli.mlir_file import SUFFIX, design_costs
 from memtile.cli.repairs import with_tried_repair
 from memtile.cli.report_files import ReportFiles, Studies, WaveformFile
 from memtile.cli.result_output import leave, show_result, show_verdict
@@ -185,7 +185,7 @@ def _run_design(*, files: Sequence[str], of_run: RunOptions, **chosen: Any) -> N
     with with_timing(chosen["timing"]):
         if is_iron(files[0]) and chosen["against"]:
             raise typer.BadParameter("--against is for designs in MLIR, not for programs of IRON.")
-        costs, against = cost_file(chosen["costs"]), chosen["against"]
+        costs, against = design_costs(chosen["costs"]), chosen["against"]
         mlir = partial(mlir_design, costs=costs, against=against, sources_beside=True)
         expected = [read_given(text, "--expect") for text in of_program.expected]
         iron = partial(iron_design, kernels=kernels, costs=costs)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 from memtile.cli.array_file import read_given
 from memtile.cli.iron_program import is_iron
 from memtile.cli.kernel_sources import NO_KERNELS, CppMaker, KernelSources
-from memtile.cli.mlir_file import SUFFIX, costs_of, parameters_of
+from memtile.cli.mlir_file import SUFFIX, parameters_of
 from memtile.cli.program_files import ProgramFiles, read_programs
 from memtile.errors import InputFileError
 from memtile.runs.options import USUAL, RunKeywords, RunOptions
@@ -19,6 +19,7 @@ from memtile.runs.options import USUAL, RunKeywords, RunOptions
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from memtile.arch.core_costs import CoreCosts
     from memtile.design.array import Array
     from memtile.design.memory_tile import MemoryTile
     from memtile.explain.findings import Finding
@@ -232,7 +233,7 @@ def iron_design(
     wanted: Sequence[Wanted] = (),
     device: str = "",
     kernels: KernelSources = NO_KERNELS,
-    costs: Path | None = None,
+    costs: CoreCosts | None = None,
 ) -> Maker:
     """What loads the design of a program of IRON: the first that it runs, else the last that it builds.
 
@@ -244,7 +245,7 @@ def iron_design(
         wanted: arrays to take.
         device: for a program that chooses none; empty = as the environment says.
         kernels: functions that come before those of the program, and how its C++ sources are compiled.
-        costs: JSON file of what operations of its cores cost.
+        costs: of operations and calls of its cores.
     """
     from memtile.cli.conditions import hosted_conditions
     from memtile.cli.design_file import settings_of
@@ -256,7 +257,7 @@ def iron_design(
     arrays = [read_given(text) for text in given]
     files = [file, *kernels.files, *(text.partition("=")[2] for text in given)]
     make_cpp = kernels.maker()
-    loading = {**iron_loading(kernels, make_cpp), "costs": costs_of(costs)}
+    loading = {**iron_loading(kernels, make_cpp), "costs": costs}
 
     def make() -> Runnable:
         design = iron_array(file, arguments, values, device, loading)
@@ -297,7 +298,7 @@ def mlir_design(
     settings: Sequence[str],
     wanted: Sequence[Wanted] | None = None,
     *,
-    costs: Path | None = None,
+    costs: CoreCosts | None = None,
     against: Path | None = None,
     sources_beside: bool = False,
 ) -> Maker:
@@ -308,7 +309,7 @@ def mlir_design(
         options: its arrays, device and functions.
         settings: ``NAME=NUMBER`` of parameters of the scratchpad.
         wanted: arrays to take; None = none, and arguments that nobody gave are zeros.
-        costs: JSON file of what operations of its cores cost.
+        costs: of operations and calls of its cores.
         against: folder of a build that it is compared with when it is loaded first.
         sources_beside: C++ sources beside it are compiled for functions that nothing else has.
 
@@ -358,7 +359,7 @@ def refused_repairs(file: str, options: ProgramOptions, settings: Sequence[str])
 
 
 def _loading(
-    options: ProgramOptions, settings: Sequence[str], costs: Path | None, *, sources_beside: bool
+    options: ProgramOptions, settings: Sequence[str], costs: CoreCosts | None, *, sources_beside: bool
 ) -> tuple[dict[str, Any], CppMaker]:
     """How a text of MLIR is loaded, and what compiles C++ sources for it."""
     kernels = options.kernels
@@ -371,7 +372,7 @@ def _loading(
         "sequence": sequence,
         "functions": kernels.with_functions(_python_functions(kernels), make_cpp),
         "parameters": parameters_of(settings),
-        "costs": costs_of(costs),
+        "costs": costs,
         "sources_beside": sources_beside and make_cpp.beside,
     }
     return loading, make_cpp
