@@ -22,7 +22,7 @@ from memtile.cli.failure import UsageError, expected_end, internal_error
 from memtile.cli.graph_file import graph_program, is_graph
 from memtile.cli.iron_program import is_iron
 from memtile.cli.kernel_sources import KernelSources
-from memtile.cli.mlir_file import SUFFIX, cost_file
+from memtile.cli.mlir_file import SUFFIX, design_costs
 from memtile.cli.runnable import (
     ProgramOptions,
     Runnable,
@@ -214,7 +214,11 @@ def _loaded(case: DesignCase, settings: CaseSettings, expected: Mapping[str, npt
     file, part = str(case.design.path), case.design.part
     given = [f"{name}={path}" for name, path in settings.inputs.items()]
     if is_iron(file):
-        return iron_design(file, settings.arguments, settings.set, given, device=settings.device)()
+        kernels, costs = _kernels(settings), design_costs(settings.cost)
+        return iron_design(
+            file, settings.arguments, settings.set, given,
+            device=settings.device, kernels=kernels, costs=costs,
+        )()  # fmt: skip
     if file.endswith(".py"):
         return python_design(file, settings.set)()
     kernel = f"{part}:{settings.sequence}" if part else settings.sequence or None
@@ -222,7 +226,7 @@ def _loaded(case: DesignCase, settings: CaseSettings, expected: Mapping[str, npt
     if not file.endswith(SUFFIX):
         wanted = [Wanted(name, array.dtype, array.shape) for name, array in expected.items()]
         return program_files([file], options, wanted or None)()
-    costs = cost_file(settings.cost)
+    costs = design_costs(settings.cost)
     try:
         return mlir_design(file, options, settings.set, costs=costs, sources_beside=True)()
     except MemtileError as error:
