@@ -325,8 +325,8 @@ def test_a_client_that_polls_in_vain_is_told_why_once(server: Server, client: Cl
         client.read32(MEMORY + S2MM_STATUS)
     (line,) = [line for line in server.log.splitlines() if "MT03" in line]
     assert line.startswith(
-        "memtile serve: MT0302 error: memory(1,1) S2MM 0 waits until lock 3 of tile (1, 1) is at least 1; it "
-        "is 0, and nobody releases it."
+        "memtile serve: MT0302 error: memory(1,1) S2MM 0 waits for lock 3 of tile (1, 1) (needs 1, has 0), "
+        "and nothing releases it."
     )
 
 

@@ -337,7 +337,7 @@ def test_an_exact_acquire_waits_for_exactly_that(kernel: Kernel) -> None:
     kernel.design.write_text(through_core(CALL, TWO, more=lock))
     done = kernel.run(f"{HEAD}  memtile::acquire_equal(48 + 12, 1);\n}}\n")
     assert not done.result.good
-    assert "at kernel.cc:3: waits until lock 12" in str(done.result)
+    assert "at kernel.cc:3: waits for lock 12" in str(done.result)
 
 
 # sources that are none --------------------------------------------------------------------------------------

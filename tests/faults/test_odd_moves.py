@@ -414,7 +414,7 @@ module {
 
 def test_a_check_names_the_core_that_has_no_program() -> None:
     (found,) = (each for each in checked(NO_CORE) if each.code == "MT0103")
-    assert found.message.endswith("it begins with 0, nobody releases it, and core (0, 2) has no program.")
+    assert found.message.endswith("it starts at 0, nothing releases it, and core (0, 2) has no program.")
     assert found.fix.startswith(
         "Give core (0, 2) a program that releases it, or lock 0 'full' of tile (0, 2)"
     )

@@ -46,7 +46,7 @@ def test_cores_that_take_more_than_is_sent_are_named_before_who_passes_it_on() -
     assert dealt(2).run().findings == ()
     (finding,) = dealt(3).run().findings
     assert [side.who[:11] for side in finding.sides][:2] == ["core (0, 2)", "core (0, 3)"]
-    assert "as other cores do, waits until lock 1 'there'" in finding.message
+    assert "as other cores do, waits for lock 1 'there'" in finding.message
     assert finding.fix.startswith("Let each of these cores take less in its turns, or send")
 
 

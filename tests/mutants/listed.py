@@ -665,8 +665,8 @@ MUTANTS = (
     Mutant(
         "a core that gets more of a cascade than is put has its part in no repair",
         "explain/deadlock/ends.py",
-        '        if link is None:\n            return f"Let it take',
-        '        if link is not None:\n            return f"Let it take',
+        '        if link is None:\n            return f"Let it run',
+        '        if link is not None:\n            return f"Let it run',
         "tests/faults/test_deadlock.py::test_a_core_at_its_cascade_waits_for_the_core_at_the_other_end",
     ),
     Mutant(

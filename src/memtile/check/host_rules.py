@@ -98,9 +98,9 @@ def _is_loose(subject: Subject, channel: Channel) -> bool:
 
 def _loose(subject: Subject, channel: Channel) -> Iterator[Finding]:
     """A channel of a tile alone that the bench neither feeds nor takes from."""
-    does, fix = "has a task, and nobody takes its words", "Collect them, or expect an array."
+    does, fix = "has a task, and nothing takes its words", "Collect them, or expect an array."
     if channel.receives:
-        does, fix = "has a task, and nobody feeds it", "Feed it an array."
+        does, fix = "has a task, and nothing feeds it", "Feed it an array."
     who, task = called(subject.engine, channel.index), subject.log.of(channel.index)[0]
     severity = Severity.WARNING if task.endless else Severity.ERROR
     yield Finding("MT0109", severity, f"{who} {does}.", (Side(who, does, task.place),), fix=fix)

@@ -244,7 +244,7 @@ def _texts(code: str, one: Race, spot: _Spot, sides: Sides, *, writer_waits: boo
             "Let the reader's BDs go through the buffers in the order of the writer's.",
         )
     if code == "MT0202" or one.kind is RaceKind.WRITE_WRITE:
-        says = f"{earlier} and {later} both write {spot.text}, and nothing says who comes first"
+        says = f"{earlier} and {later} both write {spot.text}, and nothing orders the two writes"
         return f"{says}.", sides.apart_fix(one.earlier, one.later)
     reader, writer = _reader_and_writer(one)
     reads, writes = sides.text(reader), sides.text(writer)
