@@ -143,7 +143,7 @@ def test_what_a_core_waits_for_is_open_without_the_design() -> None:
     ]
     assert "for which lock a core is stalled, and what it did before" in alone["unknown"]
     text = invoke("explain", "core.elf", "--design", "ring.py", code=1)
-    assert "ring.py, run here, comes to the same state" in text
+    assert "ring.py, run here, reaches the same state" in text
     assert "(kernel 'hold') waits for lock 9 'never' of tile (0, 2) (needs 1, has 0)" in text
     assert "unknown:" not in text
 
@@ -151,7 +151,7 @@ def test_what_a_core_waits_for_is_open_without_the_design() -> None:
 def test_a_design_that_comes_elsewhere_is_told_apart_by_its_registers() -> None:
     invoke("run", "ring.py", "--coredump", "core.bin", code=1)
     text = invoke("explain", "core.bin", "--design", "ring.py", "--set", "value=1", code=1)
-    assert "ring.py, run here, ends otherwise (finished)" in text
+    assert "ring.py, run here, ends differently (finished)" in text
     assert "compute(0,2) Core_Status: Core_Done 0 in the dump, 1 here" in text
     assert "finding: MT0317" in text
     assert "unknown: what a host waits for" in text
@@ -161,7 +161,7 @@ def test_a_dump_of_an_array_at_rest_has_no_finding() -> None:
     Array("npu1", 1).coredump("core.bin")
     text = invoke("explain", "core.bin", "--device", "npu1", code=0)
     assert text.splitlines()[1] == "core.bin: coredump, raw, 6 tiles, npu1"
-    assert text.startswith("status: at rest: every channel is idle")
+    assert text.startswith("status: idle: no channel has a task")
 
 
 def test_of_two_packets_at_an_arbiter_neither_is_said_to_hold_it() -> None:

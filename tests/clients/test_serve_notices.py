@@ -128,7 +128,7 @@ def test_memory_and_locks_out_of_reach(server: Server, client: Client) -> None:
         "memory(3,1) MM2S 2, BD 1: halted by Error_Lock_Access_to_Unavailable",
     ]
     assert ": an address is in no memory that the channel reaches. To go on, reset the channel" in lines[0]
-    assert ": a lock is none that the channel reaches. To go on, reset the channel" in lines[1]
+    assert ": a lock is out of the channel's reach. To go on, reset the channel" in lines[1]
 
 
 def test_a_packet_longer_than_its_descriptor(server: Server, client: Client) -> None:

@@ -100,9 +100,7 @@ def test_a_lock_that_lets_data_go_before_it_is_written_begins_with_too_much(begi
     found = check("d", lambda: of_mlir(loaded(text))).findings
     assert [each.code for each in found] == [code] * bool(code)
     for each in found:
-        assert (
-            "begins with 1: compute(0,2) MM2S 0 sends from before core (0, 2) has written it" in each.message
-        )
+        assert "starts at 1: compute(0,2) MM2S 0 sends from before core (0, 2) has written it" in each.message
         assert each.sides[0].place.endswith(":8")
 
 

@@ -232,4 +232,4 @@ def test_words_that_stay_behind_when_the_host_has_met_its_waits_are_told(tmp_pat
     result = load(str(file)).run(words(64), None).result
     (finding,) = result.findings
     assert (result.status, finding.code, finding.severity) == ("finished", "MT0323", "warning")
-    assert finding.message.startswith("The host met all its waits, and words stayed behind: ")
+    assert finding.message.startswith("All waits of the host were met, but words are left over: ")

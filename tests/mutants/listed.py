@@ -12224,8 +12224,8 @@ MUTANTS = (
     Mutant(
         "a reader that goes before there is data is not said to have a lock for it",
         "explain/race_sides.py",
-        'begins with {began}: " if began else ""',
-        'begins with {began}: " if not began else ""',
+        'starts at {began}: " if began else ""',
+        'starts at {began}: " if not began else ""',
         "tests/faults/test_written_bds.py::test_a_lock_that_lets_the_reader_go_first_is_named_first",
     ),
     Mutant(

@@ -32,7 +32,7 @@ def await_findings(subject: Subject) -> Iterator[Finding]:
                 continue  # traces come as long as somebody works
             name, place = called(subject.engine, ch), last.place
             task = f"the task of {line_of(place)} on {name}" if place else name
-            message = f"The host ends without waiting for {task}: what that writes may not be complete."
+            message = f"The host ends without waiting for {task}: its output may be incomplete."
             side = Side(name, "writes external memory, and the host does not wait for its end", place)
             fix = f"Wait for {task} at the end (dma_wait, dma_await_task, npu.sync, host.wait)."
             sure = subject.made and not last.others_awaited  # a bench may run on

@@ -103,7 +103,7 @@ def _either(subject: Subject, one: BdUse, two: BdUse, lock: LockStep) -> Finding
     first, end = max(one.first, two.first), min(one.end, two.end)
     does = f"writes words {first} to {end - 1} as soon as it has {name}"
     message = f"{names[0]} and {names[1]} both write words {first} to {end - 1} of the memory of tile "
-    message += f"{_place(subject, one.tile)} under {name}: which of them comes first, timing decides."
+    message += f"{_place(subject, one.tile)} under {name}: timing decides which comes first."
     fix = "Let each write words of its own, or give each a lock of its own for its turn."
     sides = tuple(Side(who, does, use.task.place) for who, use in zip(names, (one, two), strict=True))
     return Finding("MT0138", Severity.WARNING, message, sides, fix=fix)

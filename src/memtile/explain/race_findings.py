@@ -233,12 +233,12 @@ def _texts(code: str, one: Race, spot: _Spot, sides: Sides, *, writer_waits: boo
     """Sentence and repair; ``writer_waits``: the writer was too early, not the reader."""
     later, what = sides.text(one.later), "it" if spot.count == 1 else "them"
     if one.earlier is None:
-        says = f"{later} reads {spot.text} in cycle {one.later.cycle}, and nobody has written {what}"
+        says = f"{later} reads {spot.text} in cycle {one.later.cycle}, but nothing has written {what}"
         return f"{says}.", sides.unwritten_fix(one.later)
     earlier = sides.text(one.earlier)
     if code == "MT0205":
         says = f"{later} reads {spot.text} again, as {earlier} wrote {what} for the round before"
-        given = "what it was to read lies in words that nobody reads"
+        given = "what it should read is in words that nothing reads"
         return (
             f"{says}; {given}.",
             "Let the reader's BDs go through the buffers in the order of the writer's.",
