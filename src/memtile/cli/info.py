@@ -184,15 +184,13 @@ def info(
         Role | None, typer.Option("--tile", help="Search only this kind of tile.", case_sensitive=False)
     ] = None,
     registers: Annotated[
-        bool,
-        typer.Option("--registers", help="Count registers that act, only store, or are refused, by module."),
+        bool, typer.Option("--registers", help="Count registers that act, store or are refused, by module.")
     ] = False,
     refused: Annotated[
         bool, typer.Option("--refused", help="As --registers, with the names of the refused ones.")
     ] = False,
     timing: Annotated[
-        bool,
-        typer.Option("--timing", help="Show the timing constants, which --timing of other commands sets."),
+        bool, typer.Option("--timing", help="Show the timing constants that --timing sets.")
     ] = False,
     sandbox: Annotated[
         bool, typer.Option("--sandbox", help="Show whether --sandbox works here, and how.")
