@@ -230,7 +230,7 @@ class ChainEnd:
         cause = cause_of(view.errors, length, byte)
         bd = int(self.waits.engine.channels.bd[self.party.number])
         says = f"{self._name} is halted at BD {bd} by {', '.join(view.errors)}{f': {cause}' if cause else ''}"
-        return self._made("MT0315", says, self._valid_again(bd) or f"To go on, {view.way_out}.")
+        return self._made("MT0315", says, self._valid_again(bd) or f"To continue, {view.way_out}.")
 
     def _valid_again(self, bd: int) -> str:
         """How to repair a channel that is halted for want of Valid_BD; empty if that is not it."""
