@@ -686,8 +686,8 @@ MUTANTS = (
     Mutant(
         "a core that gets more of a cascade than is put has its part in no repair",
         "explain/deadlock/ends.py",
-        '        if link is None:\n            return f"Let it take',
-        '        if link is not None:\n            return f"Let it take',
+        '        if link is None:\n            return f"Let it run',
+        '        if link is not None:\n            return f"Let it run',
         "tests/faults/test_deadlock.py::test_a_core_at_its_cascade_waits_for_the_core_at_the_other_end",
     ),
     Mutant(
@@ -12280,8 +12280,8 @@ MUTANTS = (
     Mutant(
         "a reader that goes before there is data is not said to have a lock for it",
         "explain/race_sides.py",
-        'begins with {began}: " if began else ""',
-        'begins with {began}: " if not began else ""',
+        'starts at {began}: " if began else ""',
+        'starts at {began}: " if not began else ""',
         "tests/faults/test_written_bds.py::test_a_lock_that_lets_the_reader_go_first_is_named_first",
     ),
     Mutant(
