@@ -93,7 +93,7 @@ class LateWrites:
         when = "" if self.cycle is None else f" in cycle {self.cycle}"
         message = f"The host ended{when} without a wait for {task}: its output is complete only by luck."
         if wrote_on:
-            message = f"The host ended{when}while {task} was still writing: its output may be incomplete."
+            message = f"The host ended{when} while {task} was still writing: its output may be incomplete."
         fix = "Wait for the end of the transfer at the end (dma_wait, dma_await_task, host.wait)."
         if place:
             fix = f"Wait for {task} at the end (dma_wait, dma_await_task or npu.sync, with issue_token)."
