@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -85,6 +86,8 @@ def test_a_result_without_a_wait_is_found_by_the_line_of_its_task(
         assert first.severity is severity
         assert f"the task of line {FIRST + line} on interface(0,0) S2MM 0 'one'" in first.message
         assert f"design.mlir:{FIRST + line}:7" in first.sides[0].place
+        if first.code == "MT0318":
+            assert re.match(r"The host ended in cycle \d+ (while|without a wait for) the task", first.message)
 
 
 @pytest.mark.parametrize(
