@@ -16,8 +16,8 @@ PAGE = (pages.ROOT / "docs" / "kernels.md").read_text(encoding="utf-8")
 
 
 def test_the_table_is_current() -> None:
-    assert PAGE.count(library_table.MARK) == 1
-    assert library_table.with_table(PAGE) == PAGE, "make docs writes it anew"
+    assert PAGE.count(library_table.TABLE.mark) == 1
+    assert library_table.TABLE.in_page(PAGE) == PAGE, "make docs writes it anew"
 
 
 def test_every_function_is_on_the_page_with_its_source() -> None:
@@ -36,7 +36,7 @@ def test_the_order_is_not_that_in_which_modules_were_loaded(monkeypatch: pytest.
 
 def test_a_table_that_is_old_is_seen() -> None:
     old = PAGE.replace("| `concat` |", "| `concatenate` |")
-    assert old != PAGE == library_table.with_table(old)
+    assert old != PAGE == library_table.TABLE.in_page(old)
 
 
 def test_make_docs_writes_the_table() -> None:

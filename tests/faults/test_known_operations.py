@@ -159,8 +159,8 @@ def test_a_design_with_an_unknown_attribute_is_refused(text: str) -> None:
 
 def test_the_page_has_the_present_table() -> None:
     page = (pages.ROOT / "docs" / "mlir.md").read_text(encoding="utf-8")
-    assert page.count(attribute_table.MARK) == 1
-    assert attribute_table.with_table(page) == page, "make docs writes it anew"
+    assert page.count(attribute_table.TABLE.mark) == 1
+    assert attribute_table.TABLE.in_page(page) == page, "make docs writes it anew"
 
 
 def test_every_operation_with_a_handler_is_in_the_table() -> None:

@@ -111,8 +111,8 @@ def test_what_the_glossary_points_at_is_there() -> None:
 
 
 def test_readme_lists_every_command_as_its_help_has_it() -> None:
-    assert PAGES["README.md"].count(command_table.MARK) == 1
-    assert command_table.with_table(PAGES["README.md"]) == PAGES["README.md"], "make docs writes it anew"
+    assert PAGES["README.md"].count(command_table.TABLE.mark) == 1
+    assert command_table.TABLE.in_page(PAGES["README.md"]) == PAGES["README.md"], "make docs writes it anew"
 
 
 @pytest.mark.slow

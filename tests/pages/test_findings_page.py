@@ -12,8 +12,8 @@ PAGE = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
 
 
 def test_the_table_is_the_present_one() -> None:
-    assert PAGE.count(findings_table.MARK) == 1
-    assert findings_table.with_table(PAGE) == PAGE, "make docs writes it anew"
+    assert PAGE.count(findings_table.TABLE.mark) == 1
+    assert findings_table.TABLE.in_page(PAGE) == PAGE, "make docs writes it anew"
 
 
 def test_every_way_to_hang_has_an_example() -> None:
@@ -33,7 +33,7 @@ def test_every_way_to_hang_has_an_example() -> None:
 
 def test_another_table_is_found_and_replaced() -> None:
     old = PAGE.replace("| MT0303 |", "| MT9999 |")
-    assert old != PAGE == findings_table.with_table(old)
+    assert old != PAGE == findings_table.TABLE.in_page(old)
 
 
 def test_make_docs_writes_it() -> None:

@@ -12,6 +12,7 @@ from memtile.jit.tables import plain
 from memtile.model.dma import bd_fields
 from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.model.dma.channel_registers import QUEUE_START_BD_MASK
+from memtile.model.state.state import State
 from memtile.sim.loop.engine import Engine
 
 _WINDOWS = ("west", "own", "east")  # columns of ``Tiles.neighbour``
@@ -40,11 +41,19 @@ class BdChains:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        spec = engine.spec._replace(tiles=plain(engine.spec.tiles), kinds=plain(engine.spec.kinds))
-        self._state = engine.state._replace(spec=spec)
-        self._tile: list[int] = engine.channels.tile.tolist()
         self._fields: dict[tuple[int, int, int], int] = {}
         self._chains: dict[tuple[int, int], tuple[int, ...]] = {}
+
+    @cached_property
+    def _state(self) -> State:
+        spec = self._engine.spec
+        plain_spec = spec._replace(tiles=plain(spec.tiles), kinds=plain(spec.kinds))
+        return self._engine.state._replace(spec=plain_spec)
+
+    @cached_property
+    def _tile(self) -> list[int]:
+        tiles: list[int] = self._engine.channels.tile.tolist()
+        return tiles
 
     def of(self, ch: int) -> tuple[int, ...]:
         """BD numbers of the running task's chain, each once; where it loops, up to the loop."""

@@ -5,15 +5,10 @@
 
 from __future__ import annotations
 
-import re
-import sys
 from dataclasses import fields
-from pathlib import Path
 
 from memtile.arch.timing import Timing
-
-MARK = "<!-- table of constants, made by `make docs` -->"
-_TABLE = re.compile(rf"(?<={re.escape(MARK)}\n).*?(?=\n(?!\|)|\Z)", re.DOTALL)
+from support.pages.marked_table import MarkedTable
 
 
 def table() -> str:
@@ -26,11 +21,8 @@ def table() -> str:
     return "\n".join(rows)
 
 
-def with_table(page: str) -> str:
-    """The page with the present table behind its mark."""
-    return _TABLE.sub(lambda _: table(), page)
+TABLE = MarkedTable("constants", table)
 
 
 if __name__ == "__main__":
-    path = Path(sys.argv[1])
-    path.write_text(with_table(path.read_text(encoding="utf-8")), encoding="utf-8")
+    TABLE.write()

@@ -5,16 +5,11 @@
 
 from __future__ import annotations
 
-import re
-import sys
 from functools import cache
-from pathlib import Path
 
 from memtile.explain.findings import CODES
 from support.pages import corpus_scores as corpus
-
-MARK = "<!-- table of findings, made by `make docs` -->"
-_TABLE = re.compile(rf"(?<={re.escape(MARK)}\n).*?(?=\n(?!\|)|\Z)", re.DOTALL)
+from support.pages.marked_table import MarkedTable
 
 
 def examples() -> dict[str, corpus.Case]:
@@ -56,11 +51,8 @@ def _cell(text: str) -> str:
     return text.replace(f"{corpus.CORPUS}/", "").replace("|", "\\|")
 
 
-def with_table(page: str) -> str:
-    """The page with the present table behind its mark."""
-    return _TABLE.sub(lambda _: table(), page)
+TABLE = MarkedTable("findings", table)
 
 
 if __name__ == "__main__":
-    path = Path(sys.argv[1])
-    path.write_text(with_table(path.read_text(encoding="utf-8")), encoding="utf-8")
+    TABLE.write()
