@@ -93,7 +93,7 @@ def lock_users(made: Configured, texts: Texts) -> tuple[list[LockUser], set[str]
     device = made.device
     unknown = {name for name, lock in device.locks.items() if lock.operation.name != "aie.lock"}
     controlled = _controlled(device)
-    unknown |= {name for name, lock in device.locks.items() if lock.tile in controlled}
+    unknown |= {name for name, lock in device.locks.items() if lock.tile in controlled}  # by packets
     users = [_chain(made, chain) for chain in device.chains]
     for core in device.cores:
         if core.tile not in texts or released_by_core(made, core) is None:
