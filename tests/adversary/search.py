@@ -77,7 +77,7 @@ def _limits(seconds: float) -> Iterator[None]:
         raise TooSlowError
 
     before = signal.signal(signal.SIGALRM, late)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)  # again, where a callback has swallowed the first
     try:
         yield
     finally:
@@ -205,7 +205,7 @@ class Search:
 
     def _tried(self, data: bytes, ways: Ways, found: Searched) -> tuple[bool, bool]:
         """Whether an input takes a new way, and whether its reader survives it."""
-        many = len(ways.seen)
+        many, began = len(ways.seen), time.monotonic()
         try:
             with _limits(SECONDS * _TRACED), ways.followed():
                 self.read(data)
@@ -214,7 +214,7 @@ class Search:
             pass
         except (Exception, TooSlowError):
             return False, False
-        return len(ways.seen) > many, True
+        return len(ways.seen) > many, time.monotonic() - began < SECONDS
 
     def _note(self, data: bytes, found: Searched) -> None:
         """Keep a failure that is there without a trace too, if none says the same; reduced."""

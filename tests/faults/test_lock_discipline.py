@@ -178,6 +178,28 @@ def test_a_lock_that_a_host_sequence_uses_too_is_left_alone(tmp_path: Path) -> N
     assert "MT0122" not in {finding.code for finding in of_check(tmp_path, text)}
 
 
+@pytest.mark.parametrize(
+    "way",
+    [
+        "aie.connect<South : 5, TileControl : 0>",
+        """%a = aie.amsel<0> (0)
+        %m = aie.masterset(TileControl : 0, %a)
+        aie.packet_rules(South : 5) {
+          aie.rule(31, 1, %a)
+        }""",
+    ],
+    ids=["circuit", "packets"],
+)
+def test_a_lock_that_packets_of_a_switch_may_write_is_left_alone(tmp_path: Path, way: str) -> None:
+    text = changed("        aie.use_lock(%xfree, Release, 1)\n", "\n")
+    assert "MT0122" in {finding.code for finding in of_check(tmp_path, text)}
+    switch = f"    %switch = aie.switchbox(%TILE) {{\n        {way}\n    }}\n"
+    (tile,) = re.findall(r"(%\w+) = aie.tile\(0, 2\)\n", text)
+    line = f"    {tile} = aie.tile(0, 2)\n"
+    text = changed(line, line + switch.replace("%TILE", tile), of=text)
+    assert "MT0122" not in {finding.code for finding in of_check(tmp_path, text)}
+
+
 @pytest.mark.parametrize("side", ["x", "y"])
 def test_a_lock_that_counts_what_nobody_waits_for_is_no_fault(tmp_path: Path, side: str) -> None:
     """A buffer that is filled once: its free places are counted, and nobody needs them."""

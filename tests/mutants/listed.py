@@ -12837,4 +12837,32 @@ MUTANTS = (
         "or shared:",
         "tests/faults/test_word_balance.py::test_two_flows_with_each_others_receivers_are_named",
     ),
+    Mutant(
+        "ids of a graph that no object has are taken",
+        "adf/description.py",
+        "if wrong := next(_wrong_ids(description), None):",
+        "if wrong := None:",
+        "tests/faults/test_fuzz.py::test_ids_of_a_graph_that_no_object_has_are_refused",
+    ),
+    Mutant(
+        "a place that is no offset is an error of Python",
+        "cpp/symbols.py",
+        "_DAMAGED = (IndexError, ValueError, OverflowError, struct.error)",
+        "_DAMAGED = (IndexError, ValueError, struct.error)",
+        "tests/faults/test_fuzz.py::test_what_a_reader_once_did_not_survive_is_refused_or_read[objects]",
+    ),
+    Mutant(
+        "a kernel of a function without a module is an error of Python",
+        "sim/kernels/kernel_text.py",
+        '(function.__module__ or "").startswith',
+        "function.__module__.startswith",
+        "tests/faults/test_kernel_text.py::test_where_the_core_cannot_be_followed_nothing_is_known",
+    ),
+    Mutant(
+        "packets write no locks where the switch is configured by hand",
+        "importers/kernels/lock_users.py",
+        "        if _CONTROL in masters:",
+        "        if False:",
+        "tests/faults/test_lock_discipline.py::test_a_lock_that_packets_of_a_switch_may_write_is_left_alone",
+    ),
 )

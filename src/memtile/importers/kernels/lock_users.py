@@ -17,7 +17,7 @@ from memtile.importers.kernels.core_locks import released_by_core
 from memtile.importers.kernels.lock_names import core_text, tile_of
 from memtile.importers.kernels.lock_steps import Branch, Loop, Node, Step, all_steps
 from memtile.importers.mlir.configure import Configured
-from memtile.importers.mlir.description import BdDescription, ChainDescription
+from memtile.importers.mlir.description import BdDescription, ChainDescription, DeviceDescription
 from memtile.importers.mlir.forms.operands import OperationForm, constant
 from memtile.importers.mlir.tree import Operation
 
@@ -92,7 +92,7 @@ def lock_users(made: Configured, texts: Texts) -> tuple[list[LockUser], set[str]
     """
     device = made.device
     unknown = {name for name, lock in device.locks.items() if lock.operation.name != "aie.lock"}
-    controlled = {end.tile for flow in device.flows for end in flow.targets if end.bundle == _CONTROL}
+    controlled = _controlled(device)
     unknown |= {name for name, lock in device.locks.items() if lock.tile in controlled}  # by packets
     users = [_chain(made, chain) for chain in device.chains]
     for core in device.cores:
@@ -110,6 +110,16 @@ def lock_users(made: Configured, texts: Texts) -> tuple[list[LockUser], set[str]
             else:
                 unknown |= locks_written(made, operation)
     return users, unknown
+
+
+def _controlled(device: DeviceDescription) -> set[str]:
+    """The tiles whose registers packets may write: flows or switch settings lead to their control port."""
+    found = {end.tile for flow in device.flows for end in flow.targets if end.bundle == _CONTROL}
+    for switch in device.switches:
+        masters = [bundle for bundle, *_ in switch.masters] + [bundle for *_, bundle, _ in switch.circuits]
+        if _CONTROL in masters:
+            found.add(switch.tile)
+    return found
 
 
 def locks_written(made: Configured, operation: Operation) -> set[str]:
