@@ -12770,7 +12770,7 @@ MUTANTS = (
     Mutant(
         "two flows are exchanged only where a length is off",
         "explain/deadlock/balance_findings.py",
-        "[*_exchanged_flows(balance)] if len(rest) < len(findings) else []",
+        "[*_exchanged_flows(balance, Severity.ERROR)] if len(rest) < len(findings) else []",
         "[]",
         "tests/faults/test_word_balance.py::test_two_flows_with_each_others_receivers_are_named",
     ),
@@ -12780,5 +12780,19 @@ MUTANTS = (
         "or not shared:",
         "or shared:",
         "tests/faults/test_word_balance.py::test_two_flows_with_each_others_receivers_are_named",
+    ),
+    Mutant(
+        "flows are exchanged only where a run hangs",
+        "explain/deadlock/balance_findings.py",
+        "return exchanged or length_findings(",
+        "return length_findings(",
+        "tests/faults/test_word_balance.py::test_exchanged_receivers_are_named_though_all_words_find_room",
+    ),
+    Mutant(
+        "a core that makes one turn can only make some more",
+        "importers/kernels/turn_balance.py",
+        "if loop.turns == 1 and not core.endless and len(core.nodes) == 1:",
+        "if False:",
+        "tests/faults/test_turn_balance.py::test_a_worker_that_makes_one_turn_may_go_on_for_ever",
     ),
 )
