@@ -525,7 +525,7 @@ def test_a_constant_that_others_use_is_left_alone() -> None:
 def test_a_lock_begins_with_what_its_buffer_counts() -> None:
     text = Text("d.mlir", BROADCAST)
     first = next(each for each in candidates(text, ()) if each.kind == "lock_value")
-    assert first.says == "begin with lock free at 2 instead of 1"
+    assert first.says == "initialise lock free to 2 instead of 1"
 
 
 def test_no_descriptor_is_to_release_the_lock_that_it_acquires() -> None:

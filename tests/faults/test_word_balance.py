@@ -219,7 +219,7 @@ def pointed(*, valid: bool) -> MemoryTile:
 def test_a_chain_that_comes_to_an_invalid_descriptor_names_the_one_that_points_to_it() -> None:
     assert check_design(lambda: pointed(valid=True)).findings == ()
     (found,) = pointed(valid=False).run(untimed=True).findings
-    fix = "BD 0 points to BD 1 (Next_BD): give it Valid_BD, or let the chain go on elsewhere or end."
+    fix = "BD 0 points to BD 1 (Next_BD): set its Valid_BD, or end the chain before it."
     assert (found.code, found.fix) == ("MT0315", fix)
     (before,) = check_design(lambda: pointed(valid=False)).findings
     says = "S2MM 0 (BD 0) points to BD 1 (Next_BD), which is not valid: the channel halts."
@@ -306,5 +306,5 @@ def test_of_a_ring_without_room_the_one_that_is_to_begin_comes_first() -> None:
     found = stuck(array)
     assert (found.code, found.sides[0].who) == ("MT0303", "compute(0,2) S2MM 0 ('given')")
     assert found.message.startswith(
-        "Nobody can begin: compute(0,2) S2MM 0 ('given') waits until lock 0 'free'"
+        "Deadlock before the first transfer: compute(0,2) S2MM 0 ('given') waits for lock 0 'free'"
     )

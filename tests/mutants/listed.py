@@ -130,6 +130,13 @@ MUTANTS = (
         "tests/faults/test_host_writes.py::test_a_parameter_that_is_written_after_all_is_started",
     ),
     Mutant(
+        "an argument that an agent's tool does not have is left aside",
+        "cli/agents/server.py",
+        "if tool.name == name and (wrong",
+        "if tool.name != name and (wrong",
+        "tests/clients/test_mcp.py::test_no_argument_is_silently_left_aside",
+    ),
+    Mutant(
         "an answer of an agent's tool has no bound",
         "cli/agents/brief_answers.py",
         "> most and room > 0:",
@@ -142,6 +149,20 @@ MUTANTS = (
         "if place and modules[0] in OF_A_DMA and not",
         "if not place and modules[0] in OF_A_DMA and not",
         "tests/clients/test_register_lookup.py::test_interface_tiles_without_a_dma_do_not_answer",
+    ),
+    Mutant(
+        "a setting that a design has no use for is left aside",
+        "explore/suite/uses.py",
+        "and key not in used",
+        "and key in used",
+        "tests/clients/test_cli_test.py::test_a_setting_of_one_design_that_it_has_no_use_for_is_refused",
+    ),
+    Mutant(
+        "a mistake of memtile is called one of the design",
+        "cli/suite_attempt.py",
+        "verdict=Verdict.ERROR, why",
+        "verdict=Verdict.BROKEN, why",
+        "tests/clients/test_cli_test.py::test_a_mistake_of_memtile_is_none_of_the_design",
     ),
     Mutant(
         "a design whose results nothing specifies passes",
@@ -665,8 +686,8 @@ MUTANTS = (
     Mutant(
         "a core that gets more of a cascade than is put has its part in no repair",
         "explain/deadlock/ends.py",
-        '        if link is None:\n            return f"Let it take',
-        '        if link is not None:\n            return f"Let it take',
+        '        if link is None:\n            return f"Let it run',
+        '        if link is not None:\n            return f"Let it run',
         "tests/faults/test_deadlock.py::test_a_core_at_its_cascade_waits_for_the_core_at_the_other_end",
     ),
     Mutant(
@@ -2138,6 +2159,34 @@ MUTANTS = (
         "(port.label or port.name, way,",
         "(port.name, way,",
         "tests/clients/test_graph_findings.py::test_tables_are_those_of_aiesimulator",
+    ),
+    Mutant(
+        "an answer on a terminal has a line more than its screen",
+        "cli/screen.py",
+        "> height - (n + 1 < len(lines)):",
+        "> height:",
+        "tests/clients/test_cli_explain.py::test_on_a_terminal_an_answer_fits_on_a_screen",
+    ),
+    Mutant(
+        "a terminal gets each operation of a long program",
+        "cli/disasm.py",
+        "if summary or fits(first, width, height):",
+        "if summary or width:",
+        "tests/clients/test_cli_disasm_summary.py::test_on_a_terminal_a_long_program_is_its_summary",
+    ),
+    Mutant(
+        "completion takes npu1 whatever device is on the line",
+        "cli/info.py",
+        'next(filter(_is_device, before), "npu1")',
+        '"npu1"',
+        "tests/clients/test_completion.py::test_bash_completes_commands_options_and_values",
+    ),
+    Mutant(
+        "a dump whose cores have ended is not at rest",
+        "explain/dump/report.py",
+        "(self.cores and not self.ended)",
+        "self.cores",
+        "tests/clients/test_cli_explain.py::test_a_dump_of_an_array_at_rest_has_no_finding",
     ),
     Mutant(
         "options of a graph are ignored for a dump",
@@ -7169,6 +7218,13 @@ MUTANTS = (
         "raise PipeClosedError from None",
         "raise cannot_write(self._name, OSError()) from None",
         "tests/faults/test_endings.py::test_a_pipe_that_nobody_reads_ends_the_command_silently",
+    ),
+    Mutant(
+        "units are escapes where an encoding has no micro sign",
+        "cli/terminal_streams.py",
+        "_IN_ASCII.get(each, each.encode(",
+        "_IN_ASCII.get(lost + each, each.encode(",
+        "tests/faults/test_endings.py::test_an_encoding_without_a_letter_shows_its_escape",
     ),
     Mutant(
         "a terminal obeys names",
@@ -12224,8 +12280,8 @@ MUTANTS = (
     Mutant(
         "a reader that goes before there is data is not said to have a lock for it",
         "explain/race_sides.py",
-        'begins with {began}: " if began else ""',
-        'begins with {began}: " if not began else ""',
+        'starts at {began}: " if began else ""',
+        'starts at {began}: " if not began else ""',
         "tests/faults/test_written_bds.py::test_a_lock_that_lets_the_reader_go_first_is_named_first",
     ),
     Mutant(
