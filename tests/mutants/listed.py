@@ -12851,4 +12851,11 @@ MUTANTS = (
         "if False:",
         "tests/faults/test_turn_balance.py::test_a_worker_that_makes_one_turn_may_go_on_for_ever",
     ),
+    Mutant(
+        "of two writers one may release for both",
+        "check/guarded_words.py",
+        "for memory in memories if is_clean else ():",
+        "for memory in ():",
+        f"{KNOWN}::test_of_two_writers_the_one_that_releases_nothing_is_named_with_the_one_that_does_for_both",
+    ),
 )
