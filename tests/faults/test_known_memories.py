@@ -19,6 +19,7 @@ def split(
     data: bool = False,
     beside: bool = False,
     takes: int = 0,
+    gives: tuple[int, int] = (1, 1),
 ) -> Callable[[], MemoryTile]:
     """What comes in one part goes out in two, what comes in two parts goes out in one.
 
@@ -29,6 +30,7 @@ def split(
         data: the first has contents at the start.
         beside: another channel reads what the first one leaves out.
         takes: first word of the second that goes out.
+        gives: how often each half of the second releases its lock.
     """
 
     def made() -> MemoryTile:
@@ -48,7 +50,9 @@ def split(
             sends = tile.read(buffers[name], view(16)[half]).guarded(full.acquire(), free.release())
             tile.mm2s[n].start(sends, loop=True)
             name = makes if n == 0 else "other"
-            comes = tile.write(buffers[name], view(16)[half]).guarded(room.acquire(), done.release())
+            comes = tile.write(buffers[name], view(16)[half]).guarded(
+                room.acquire(), done.release(gives[n]) if gives[n] else None
+            )
             tile.s2mm[n + 1].start(comes, loop=True)
         sends = tile.read(buffers["other"], view(16)[takes:]).guarded(done.acquire(2), room.release(2))
         tile.mm2s[2].start(sends, loop=True)
@@ -102,3 +106,13 @@ def test_a_descriptor_that_writes_another_buffer_than_its_lock_guards_is_named()
     (said,) = found(split(makes="given"))
     assert (said.code, said.severity) == ("MT0137", Severity.ERROR)
     assert "writes buffer 'given', but hands its words by lock 3 'b full' to MM2S 2" in said.message
+
+
+def test_of_two_writers_the_one_that_releases_nothing_is_named_with_the_one_that_does_for_both() -> None:
+    (said,) = found(split(gives=(2, 0)))
+    assert (said.code, said.severity) == ("MT0105", Severity.ERROR)
+    assert text(said).replace(" of tile (0, 1)", "") == (
+        "S2MM 2, BD 2, writes words that MM2S 2, BD 3, reads, and releases no lock; S2MM 1, BD 24, releases "
+        "lock 3 'b full' by 2, and the reader waits for no more."
+    )
+    assert said.fix.startswith("Let each of the writers release lock 3 'b full'")

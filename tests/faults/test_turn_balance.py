@@ -122,6 +122,27 @@ def test_the_loop_that_alone_does_not_fit_is_named(first: int, second: int, turn
     assert found.fix.endswith(f"in line {where} make 4 turns.")
 
 
+def test_a_worker_that_makes_one_turn_may_go_on_for_ever() -> None:
+    """As a Worker of IRON with while_true=False is."""
+    design = device(
+        fifo("x", "s", "c", 16),
+        fifo("m", "c", "d", 16),
+        fifo("y", "d", "s", 16),
+        core("c", loop(9, use("x", "Consume", 16), use("m", "Produce", 16))),
+        core("d", loop(1, use("m", "Consume", 16), use("y", "Produce", 16))),
+        host(
+            copied("y", "b", 0).replace("{id", "{issue_token = true, id"),
+            copied("x", "a", 2),
+            WAIT.replace("out", "y"),
+        ),
+    )
+    (found,) = checked(design)
+    assert found.code == UNEVEN
+    assert found.fix.startswith(
+        "Let core (0, 3) make 4 turns, or turns without end (while_true=True of a Worker), or let"
+    )
+
+
 def test_where_two_loops_could_be_off_none_is_named() -> None:
     """Nothing but the two tells how many objects there are to be."""
     design = text(4, 3).replace(use("part", "Consume", 16), "").replace(use("factor", "Consume", 64), "")

@@ -90,7 +90,7 @@ def crossed(*, exchanged: bool) -> Array:
 
 def test_two_flows_with_each_others_receivers_are_named() -> None:
     found = stuck(crossed(exchanged=True))
-    assert found.code == "MT0139"
+    assert (found.code, found.severity) == ("MT0139", Severity.ERROR)
     assert found.message == (
         "compute(0,2) MM2S 0 sends 8 words in a round to memory(0,1) S2MM 2, which takes 24, and "
         "compute(0,3) MM2S 0 sends 24 words in a round to memory(0,1) S2MM 1, which takes 8: "
@@ -101,6 +101,27 @@ def test_two_flows_with_each_others_receivers_are_named() -> None:
     )
     assert "MT0139" in {each.code for each in check_design(lambda: crossed(exchanged=True)).findings}
     assert not check_design(lambda: crossed(exchanged=False)).findings
+
+
+def test_exchanged_receivers_are_named_though_all_words_find_room() -> None:
+    """One object for three BDs, and three BDs for one object: each core gets the words of the other one."""
+
+    def split(*, exchanged: bool) -> Array:
+        array = Array("npu1", columns=1)
+        shared, cores = array.memory_tile(0), [array.compute_tile(0, n) for n in (2, 3)]
+        ends = cores[::-1] if exchanged else cores
+        for channel, core, end, words in zip(shared.mm2s, cores, ends, (8, 24), strict=False):
+            channel.start(shared.read(shared.buffer(f"part{words}", words)), repeat=3)
+            core.s2mm[0].start(core.write(core.buffer("got", words)), loop=True)
+            array.connect(channel, end.s2mm[0])
+        return array
+
+    (found,) = check_design(lambda: split(exchanged=True)).findings
+    assert (found.code, found.severity) == ("MT0139", Severity.WARNING)
+    assert found.fix.startswith(
+        "Let memory(0,1) MM2S 0 send to compute(0,2) S2MM 0, and memory(0,1) MM2S 1 to"
+    )
+    assert not check_design(lambda: split(exchanged=False)).findings
 
 
 def test_lengths_that_agree_have_no_finding() -> None:

@@ -53,6 +53,27 @@ CULPRITS = "tests/faults/test_stream_culprits.py"
 UNITS = "tests/timing/test_forward_units.py::"
 MUTANTS = (
     Mutant(
+        "flows are exchanged only where a run hangs",
+        "explain/deadlock/balance_findings.py",
+        "return exchanged or length_findings(",
+        "return length_findings(",
+        "tests/faults/test_word_balance.py::test_exchanged_receivers_are_named_though_all_words_find_room",
+    ),
+    Mutant(
+        "a core that makes one turn can only make some more",
+        "importers/kernels/turn_balance.py",
+        "if loop.turns == 1 and not core.endless and len(core.nodes) == 1:",
+        "if False:",
+        "tests/faults/test_turn_balance.py::test_a_worker_that_makes_one_turn_may_go_on_for_ever",
+    ),
+    Mutant(
+        "of two writers one may release for both",
+        "check/guarded_words.py",
+        "for memory in memories if is_clean else ():",
+        "for memory in ():",
+        f"{KNOWN}::test_of_two_writers_the_one_that_releases_nothing_is_named_with_the_one_that_does_for_both",
+    ),
+    Mutant(
         "a suggestion names a key that is not listed",
         "bd/descriptor_cases.py",
         "get_close_matches(key, sorted(known - remarks), n=1)",
@@ -12826,7 +12847,7 @@ MUTANTS = (
     Mutant(
         "two flows are exchanged only where a length is off",
         "explain/deadlock/balance_findings.py",
-        "[*_exchanged_flows(balance)] if len(rest) < len(findings) else []",
+        "[*_exchanged_flows(balance, Severity.ERROR)] if len(rest) < len(findings) else []",
         "[]",
         "tests/faults/test_word_balance.py::test_two_flows_with_each_others_receivers_are_named",
     ),

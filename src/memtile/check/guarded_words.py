@@ -7,7 +7,7 @@ write the wrong one where those that wait for it read words instead that nothing
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from memtile.access.distinct import without
 from memtile.check.known_memories import KnownMemory, Part, Use, channels_of, words_of
@@ -41,7 +41,45 @@ def with_guarded(engine: Engine, memories: Sequence[KnownMemory], others: Sequen
                 severity = Severity.ERROR if of_it else CODES[GUARDED].severity
                 found.append(_finding(engine, memory, use, *meant, severity))
                 shared = [each for each in shared if each not in of_it]
+    is_clean = all(each.severity is not Severity.ERROR for each in [*others, *found])
+    for memory in memories if is_clean else ():
+        found += _unreleased(engine, memory)
     return [*found, *(each for each in others if each.code != _WITHOUT_ORDER or each in shared)]
+
+
+def _unreleased(engine: Engine, memory: KnownMemory) -> Iterator[Finding]:
+    """Of several writers of what a descriptor waits for in one step, one that releases no lock.
+
+    Another one of them releases the lock as often as the reader acquires it, so that the reader waits for
+    that one alone.
+    """
+    for reader in memory.readers:
+        wanted = -reader.bd.descriptor.acquire.value if reader.acquired >= 0 else 0
+        read = words_of(use for use in memory.readers if use.bd.ch == reader.bd.ch)
+        givers = [use for use in memory.writers if use.released == reader.acquired and use.meets(read)]
+        releasing = {use.bd.ch for use in memory.writers if use.released >= 0}
+        silent = [
+            use
+            for use in memory.writers
+            if use.bd.ch not in releasing and use.acquired >= 0 and use.meets(read)
+        ]
+        if len(givers) != 1 or not silent or wanted != 1 + len({use.bd.ch for use in silent}):
+            continue
+        giver, other = givers[0], silent[0]
+        if giver.bd.descriptor.release.value != wanted:
+            continue
+        lock = lock_text(engine, reader.acquired)
+        whos = [memory.who(use) for use in (other, giver, reader)]
+        message = (
+            f"{whos[0]}, {other.text}, writes words that {whos[2]}, {reader.text}, reads, and releases no "
+            f"lock; {whos[1]}, {giver.text}, releases {lock} by {wanted}, and the reader waits for no more."
+        )
+        fix = f"Let each of the writers release {lock} by 1."
+        sides = (
+            Side(whos[0], "releases no lock", other.bd.said),
+            Side(whos[1], f"releases {lock} by {wanted}", giver.bd.said),
+        )
+        yield Finding(_WITHOUT_ORDER, CODES[_WITHOUT_ORDER].severity, message, sides, fix=fix)
 
 
 def _meant(memory: KnownMemory, use: Use) -> tuple[Part, Use] | None:

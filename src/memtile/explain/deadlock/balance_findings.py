@@ -31,7 +31,7 @@ def with_balance(findings: Sequence[Finding], balance: WordBalance | None) -> li
     if balance is None or not findings:
         return list(findings)
     rest, off = [each for each in findings if each.code not in WAITS], balance.off
-    exchanged = [*_exchanged_flows(balance)] if len(rest) < len(findings) else []
+    exchanged = [*_exchanged_flows(balance, Severity.ERROR)] if len(rest) < len(findings) else []
     if exchanged or not off:
         return [*exchanged, *rest] if exchanged else list(findings)
     explained = WAITS if off[0].sure >= _SURE else _ENDS
@@ -81,7 +81,8 @@ def has_done_its_part(party: Party, waits: EngineWaits) -> bool:
 
 def sure_lengths(balance: WordBalance) -> list[Finding]:
     """The findings about lengths that are surely off, of a design that need not hang."""
-    return length_findings(balance, Severity.WARNING, least=_SURE)
+    exchanged = [*_exchanged_flows(balance, Severity.WARNING)]
+    return exchanged or length_findings(balance, Severity.WARNING, least=_SURE)
 
 
 def length_findings(balance: WordBalance, severity: Severity, *, least: int) -> list[Finding]:
@@ -102,7 +103,7 @@ def length_findings(balance: WordBalance, severity: Severity, *, least: int) -> 
     return [_finding(balance, group, severity) for group in groups]
 
 
-def _exchanged_flows(balance: WordBalance) -> Iterator[Finding]:
+def _exchanged_flows(balance: WordBalance, severity: Severity) -> Iterator[Finding]:
     """Two streams to one tile, or from one, of which each carries what the receiver of the other takes."""
     planned = balance.planned
     words = {
@@ -124,7 +125,7 @@ def _exchanged_flows(balance: WordBalance) -> Iterator[Finding]:
         message = f"{names[0]} {does[0]}, and {names[2]} {does[1]}: their flows are exchanged."
         sides = [Side(names[2 * n], does[n], planned.bds[ch][0].said) for n, ch in enumerate((first, second))]
         fix = f"Let {names[0]} send to {names[3]}, and {names[2]} to {names[1]}."
-        yield Finding("MT0139", Severity.ERROR, message, sides, fix=fix)
+        yield Finding("MT0139", severity, message, sides, fix=fix)
 
 
 def _blame_each_other(one: Sequence[OffLength], two: Sequence[OffLength]) -> bool:
