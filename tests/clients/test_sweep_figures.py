@@ -217,5 +217,5 @@ def test_energy_that_tells_no_variant_from_another_is_a_line(
         for row, energy in zip(found.rows, energies, strict=False)
     ]
     text = str(replace(found, rows=rows))
-    assert ("energy: 17,129 to 17,145, which tells no variant from another" in text) is not is_shown
+    assert ("energy: 17,129 to 17,145, the same for all variants" in text) is not is_shown
     assert (" energy " in text.partition("variants:")[0]) is is_shown

@@ -130,6 +130,13 @@ MUTANTS = (
         "tests/faults/test_host_writes.py::test_a_parameter_that_is_written_after_all_is_started",
     ),
     Mutant(
+        "an argument that an agent's tool does not have is left aside",
+        "cli/agents/server.py",
+        "if tool.name == name and (wrong",
+        "if tool.name != name and (wrong",
+        "tests/clients/test_mcp.py::test_no_argument_is_silently_left_aside",
+    ),
+    Mutant(
         "an answer of an agent's tool has no bound",
         "cli/agents/brief_answers.py",
         "> most and room > 0:",
@@ -142,6 +149,20 @@ MUTANTS = (
         "if place and modules[0] in OF_A_DMA and not",
         "if not place and modules[0] in OF_A_DMA and not",
         "tests/clients/test_register_lookup.py::test_interface_tiles_without_a_dma_do_not_answer",
+    ),
+    Mutant(
+        "a setting that a design has no use for is left aside",
+        "explore/suite/uses.py",
+        "and key not in used",
+        "and key in used",
+        "tests/clients/test_cli_test.py::test_a_setting_of_one_design_that_it_has_no_use_for_is_refused",
+    ),
+    Mutant(
+        "a mistake of memtile is called one of the design",
+        "cli/suite_attempt.py",
+        "verdict=Verdict.ERROR, why",
+        "verdict=Verdict.BROKEN, why",
+        "tests/clients/test_cli_test.py::test_a_mistake_of_memtile_is_none_of_the_design",
     ),
     Mutant(
         "a design whose results nothing specifies passes",
@@ -665,8 +686,8 @@ MUTANTS = (
     Mutant(
         "a core that gets more of a cascade than is put has its part in no repair",
         "explain/deadlock/ends.py",
-        '        if link is None:\n            return f"Let it take',
-        '        if link is not None:\n            return f"Let it take',
+        '        if link is None:\n            return f"Let it run',
+        '        if link is not None:\n            return f"Let it run',
         "tests/faults/test_deadlock.py::test_a_core_at_its_cascade_waits_for_the_core_at_the_other_end",
     ),
     Mutant(
@@ -7199,6 +7220,13 @@ MUTANTS = (
         "tests/faults/test_endings.py::test_a_pipe_that_nobody_reads_ends_the_command_silently",
     ),
     Mutant(
+        "units are escapes where an encoding has no micro sign",
+        "cli/terminal_streams.py",
+        "_IN_ASCII.get(each, each.encode(",
+        "_IN_ASCII.get(lost + each, each.encode(",
+        "tests/faults/test_endings.py::test_an_encoding_without_a_letter_shows_its_escape",
+    ),
+    Mutant(
         "a terminal obeys names",
         "cli/terminal_streams.py",
         "super().write(printable(text, _KEPT))",
@@ -12252,8 +12280,8 @@ MUTANTS = (
     Mutant(
         "a reader that goes before there is data is not said to have a lock for it",
         "explain/race_sides.py",
-        'begins with {began}: " if began else ""',
-        'begins with {began}: " if not began else ""',
+        'starts at {began}: " if began else ""',
+        'starts at {began}: " if not began else ""',
         "tests/faults/test_written_bds.py::test_a_lock_that_lets_the_reader_go_first_is_named_first",
     ),
     Mutant(
@@ -12752,5 +12780,61 @@ MUTANTS = (
         "every = _with_outer(bd).dims if bd.dims else ()",
         "every = bd.dims if bd.dims else ()",
         "tests/data/test_adf_expected.py::test_a_stride_that_registers_leave_out_is_named",
+    ),
+    Mutant(
+        "a BD that is written is to be started, whichever is started instead",
+        "importers/mlir/unstarted_bds.py",
+        "if bd[:2] in busy and len(meant) == 1:",
+        "if False:",
+        "tests/faults/test_unstarted_bds.py::test_a_start_of_another_descriptor_than_was_written_is_named",
+    ),
+    Mutant(
+        "the exchange of two arrays repairs a race",
+        "explain/repairs.py",
+        '_RACES, ("depth", "array")',
+        '_RACES, ("depth",)',
+        "tests/data/test_repairs.py::test_a_repair_does_not_hide_what_the_finding_is_about",
+    ),
+    Mutant(
+        "a BD gets another number behind its start",
+        "importers/mlir/repairs/host_steps.py",
+        "first.at < each.at < second.at",
+        "first.at > each.at > second.at",
+        "tests/data/test_repairs.py::test_a_descriptor_that_is_started_before_it_is_written_again_keeps_its_number",
+    ),
+    Mutant(
+        "work that is shared unevenly comes behind any wait",
+        "explain/limit.py",
+        "max(uneven, min(_BESIDE_CORES * _most(cores, elapsed), _ENOUGH))",
+        "min(_BESIDE_CORES * _most(cores, elapsed), _ENOUGH)",
+        "tests/timing/test_limit.py::test_what_the_work_waits_for_comes_before_the_work",
+    ),
+    Mutant(
+        "a walk that leaves its buffer is as likely",
+        "explain/walk_trials.py",
+        "_LEAVES * ((new > old) - (new < old))",
+        "0.0",
+        "tests/data/test_walk_trials.py::test_a_walk_that_leaves_its_buffer_is_less_likely",
+    ),
+    Mutant(
+        "two walks in each other's place each need another shape",
+        "explain/walk_culprits.py",
+        "if _are_permuted([*found.values()]):",
+        "if False:",
+        "tests/data/test_adf_expected.py::test_the_halves_of_a_buffer_that_two_ports_exchange_are_named",
+    ),
+    Mutant(
+        "two flows are exchanged only where a length is off",
+        "explain/deadlock/balance_findings.py",
+        "[*_exchanged_flows(balance)] if len(rest) < len(findings) else []",
+        "[]",
+        "tests/faults/test_word_balance.py::test_two_flows_with_each_others_receivers_are_named",
+    ),
+    Mutant(
+        "any two streams with each other's lengths are exchanged",
+        "explain/deadlock/balance_findings.py",
+        "or not shared:",
+        "or shared:",
+        "tests/faults/test_word_balance.py::test_two_flows_with_each_others_receivers_are_named",
     ),
 )

@@ -33,17 +33,17 @@ Examples:
 
 def disasm(
     files: Annotated[list[str], typer.Argument(metavar="FILE...|-", help="Files; - is standard input.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Data instead of text.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
     format: Annotated[Format, typer.Option(help="Format of the files; auto looks at them.")] = "auto",
     device: Annotated[
-        str | None, typer.Option(help="Device, where the file does not say the shape of the array.")
+        str | None, typer.Option(help="Device, where the file does not give the shape of the array.")
     ] = None,
     base: Annotated[str, typer.Option(help="Address of the array in CDO files.")] = "0",
     kernel: Kernel = None,
     summary: Annotated[
         bool, typer.Option("--summary", help="Routes, tasks, locks and waits instead of operations.")
     ] = False,
-    diff: Annotated[bool, typer.Option("--diff", help="What two files do differently.")] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="Show what two files do differently.")] = False,
     everything: Annotated[
         bool,
         typer.Option("--all", help="Show each operation on a terminal too, where a screen is too small."),

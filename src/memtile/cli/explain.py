@@ -73,15 +73,15 @@ def explain(
     perfetto: options.Perfetto = None,
     record: options.Record = None,
     graph: GraphOptions = NO_GRAPH,
-    as_json: Annotated[bool, typer.Option("--json", help="Data instead of text.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
     everything: options.All = False,
 ) -> None:
-    """Say why an array does not go on, from a dump of its memories and registers, or what limits a design.
+    """Explain why an array is stuck, from a dump of its memories and registers, or what limits a design.
 
     Coredumps are those of XRT, raw or ELF (Runtime.aie_coredump_file in xrt.ini), and those of memtile run
     --coredump. Registers show what channels, locks and cores do, not what is queued or which lock a core
-    waits for. With --design the design is run too: where both stand in the same state, what the run says
-    holds for the machine, and where not, the registers that differ are listed. A memtile serve knows more:
+    waits for. With --design the design is run too: if both reach the same state, the findings of the run
+    hold for the machine, and if not, the registers that differ are listed. A memtile serve knows more:
     what is queued, what was sent, and with its --check races; it also gives its --record, and with its
     --history its --report and --perfetto so far.
 

@@ -119,7 +119,7 @@ def _below(result: Result) -> Iterator[str]:
         "error": result.errors,
         "finding": in_order(result.findings),
         "waiting": result.waiting,
-        "at rest": result.resting,
+        "idle": result.resting,
     }
     yield from (line for topic, lines in topics.items() for each in lines for line in _said(topic, each))
     if result.proved is not None:

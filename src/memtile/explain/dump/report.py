@@ -72,7 +72,7 @@ class ServedReport:
         yield from (f"waiting: {line}" for line in self.waiting)
         yield from (f"finding: {finding}" for finding in self.findings)
         if not self.findings:
-            yield "no finding: nothing is wrong, or a client can still put it right"
+            yield "no finding: nothing is wrong, or a client can still fix it"
 
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
@@ -131,9 +131,9 @@ class DumpReport:
         if self.told is not None:
             return f"status: {self.told.status}; {many}"
         if self.channels or self.errors or (self.cores and not self.ended):
-            return "status: no finding: what registers show is at rest, or could still go on"
+            return "status: no finding: what the registers show is idle, or may still continue"
         cores = "each core has ended" if self.cores else "no core shows work"
-        return f"status: at rest: every channel is idle, its queue is empty, and {cores}"
+        return f"status: idle: no channel has a task, all queues are empty, and {cores}"
 
     def lines(self, most: int | None = None) -> Iterator[str]:
         """The report as text, the verdict first.
