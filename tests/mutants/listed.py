@@ -7229,8 +7229,8 @@ MUTANTS = (
     Mutant(
         "an unexpected exception is a bad result",
         "cli/failure.py",
-        'return _unexpected(error), "internal", ExitCode.INTERNAL',
-        'return _unexpected(error), "internal", ExitCode.BAD_RESULT',
+        'return internal_error(error), "internal", ExitCode.INTERNAL',
+        'return internal_error(error), "internal", ExitCode.BAD_RESULT',
         "tests/faults/test_endings.py::test_ends_that_are_no_result",
     ),
     Mutant(
@@ -10587,9 +10587,16 @@ MUTANTS = (
     Mutant(
         "status registers are differences of what was set up",
         "explain/compare/register_changes.py",
-        "if one != two and Shows.HAPPENED not in register.acts.shows:",
-        "if one != two:",
+        "(Shows.HAPPENED not in shows or (progress and Shows.PROGRESS in shows))",
+        "True",
         "tests/clients/test_cli_diff.py::test_cycles_are_told_by_cause_and_by_channel",
+    ),
+    Mutant(
+        "status registers of two coredumps are not compared",
+        "explain/compare/register_changes.py",
+        "(progress and Shows.PROGRESS in shows)",
+        "False",
+        "tests/clients/test_cli_diff.py::test_transactions_and_dumps_and_designs_are_register_files_alike",
     ),
     Mutant(
         "equal descriptors are told too",
@@ -12665,8 +12672,8 @@ MUTANTS = (
     Mutant(
         "a grid is tried in the order of its numbers",
         "explore/sweep/space.py",
-        "        for design in (designs._at(n * step % size) for n in range(size)):\n",
-        "        for design in (designs._at(n) for n in range(size)):\n",
+        "designs._at((middle + n * step) % size)",
+        "designs._at((middle + n) % size)",
         "tests/clients/test_sweep_figures.py::test_a_grid_is_tried_everywhere_early_and_once",
     ),
     Mutant(
@@ -12749,8 +12756,8 @@ MUTANTS = (
     Mutant(
         "memtile test ignores arrays that a design does not read",
         "cli/suite_attempt.py",
-        "    if case.settings.inputs:\n        raise",
-        "    if False:\n        raise",
+        '["inputs"] if settings.inputs else ()',
+        "()",
         "tests/clients/test_cli_test.py::test_inputs_that_a_design_would_not_read_are_refused",
     ),
     Mutant(

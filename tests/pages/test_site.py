@@ -171,6 +171,13 @@ def test_a_notebook_has_its_pictures(name: str, pictures: int, address: str, pag
     assert min(sizes) > 30
 
 
+def test_outputs_of_a_notebook_fit_on_a_phone(site: Path, tmp_path: Path) -> None:
+    file, loaded = site / "notebooks" / "first_steps.html", "document.readyState === 'complete'"
+    with opened(file, tmp_path, width=390, height=844, ready=loaded) as found:
+        ends = "[...document.querySelectorAll('.shown svg')].map(each => each.getBoundingClientRect().right)"
+        assert max(found.evaluate(ends)) <= 390
+
+
 def test_the_gallery_leads_to_reports_that_can_be_used(address: str, page: Page) -> None:
     page.go(f"{address}/gallery/transpose.html")
     link = page.evaluate("[...document.links].find(each => each.href.includes('/reports/')).href")

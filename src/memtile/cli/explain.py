@@ -157,7 +157,7 @@ def _explain_graph(
     """Run a graph, and say why it is stuck or what limits it; leave with the exit code for it."""
     from memtile.cli.progress import run_progress
     from memtile.cli.result_output import leave
-    from memtile.cli.run_graph import ShownRun, explained_lines, studied
+    from memtile.cli.run_graph import MOST, ShownRun, explained_lines, studied
     from memtile.explain.results import Status
 
     files.check()
@@ -167,7 +167,8 @@ def _explain_graph(
     program = graph.program([file], of_run=asked)
     with run_progress(before=f"compiling {file}") as progress:
         done = program.run(asked, progress=progress)
-    shown = ShownRun(program.options.device, studied(done, program, studies))
+    most = None if everything else MOST
+    shown = ShownRun(program.options.device, studied(done, program, studies), most=most)
     if as_json:
         typer.echo(json_text(shown.as_json(), indent=2))
     else:
