@@ -42,6 +42,7 @@ class CaseOutcome:
         baseline: its cycles in the baseline; None = it has none there.
         seconds: that the test took.
         allow_unknown: it is good also where nothing says what must come out.
+        missing: what it was refused for the lack of, such as ``operation aievec.mac`` or ``function zero``.
     """
 
     name: str
@@ -55,6 +56,7 @@ class CaseOutcome:
     baseline: int | None = None
     seconds: float = 0.0
     allow_unknown: bool = False
+    missing: tuple[str, ...] = ()
 
     @property
     def good(self) -> bool:
@@ -88,6 +90,7 @@ class CaseOutcome:
             "verdict": self.verdict.value,
             "good": self.good,
             "why": self.why,
+            "missing": list(self.missing),
             "device": self.device or None,
             "cycles": self.cycles,
             "budget": self.budget,
@@ -111,6 +114,7 @@ class CaseOutcome:
             data["baseline"],
             data["seconds"],
             allow_unknown,
+            tuple(data["missing"]),
         )
 
     def details(self) -> Iterator[str]:

@@ -29,6 +29,11 @@ def kind_of(path: Path) -> str:
     return "a text of MLIR" if path.suffix == ".mlir" else "a build"
 
 
+def takes(path: Path, key: str) -> bool:
+    """Whether a design has a use for a setting."""
+    return key in _USED[kind_of(path)]
+
+
 def refuse_unused(where: str, path: Path, keys: Iterable[str]) -> None:
     """Refuse settings of one design that its kind has no use for.
 
