@@ -355,6 +355,11 @@ def test_check_and_diff() -> None:
         ("import sys, aie.iron\nsys.exit('no device')\n", "ends with 'no device' before its design is there"),
         ("import aie.iron\nassert not 3, 'no tiles'\n", "program.py:2: AssertionError: no tiles"),
         ("import sys, aie.iron\nsys.exit(3)\n", "ends with code 3 before its design is there"),
+        (
+            "import argparse, aie.iron\np = argparse.ArgumentParser()\np.add_argument('--x', required=True)\n"
+            "p.parse_args()\n",
+            r"code 2 before its design is there \(the following arguments are required: --x\)",
+        ),
     ],
 )
 def test_a_program_without_a_design(tmp_path: Path, text: str, says: str) -> None:
