@@ -136,10 +136,10 @@ def test_inputs_that_a_design_would_not_read_are_refused(name: str) -> None:
         (
             "transpose.py",
             'kernels = ["a.py"]',
-            "kernels is for a text of MLIR or a build; transpose.py is a design",
+            "kernels is for a program of IRON, a text of MLIR or a build; transpose.py is a design",
         ),
         ("transpose.py", 'device = "npu2"', "device is for a graph in C"),
-        ("iron/gemm.py", 'cost = ["x=1"]', "cost is for a graph in C"),
+        ("iron/gemm.py", 'in_folder = "."', "in_folder is for a graph in C"),
         ("scale.mlir", 'arguments = ["-m"]', "arguments is for a program of IRON; scale.mlir is a text"),
         (
             "graph/graph.cpp",

@@ -14,6 +14,7 @@ from memtile.cli import run_options as options
 from memtile.cli.exit_codes import ExitCode
 from memtile.cli.failure import UsageError
 from memtile.cli.graph_file import is_graph
+from memtile.cli.iron_program import is_iron
 from memtile.cli.kernel_sources import NO_KERNELS, KernelSources
 from memtile.cli.mlir_file import SUFFIX
 from memtile.cli.repairs import Fixing, fixed
@@ -76,7 +77,7 @@ def check(
     include: options.Include = None,
     define: options.Define = None,
     timing: options.TimingConstants = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Data instead of text.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
     as_sarif: Annotated[
         bool, typer.Option("--sarif", help="SARIF 2.1.0, for code hosts and editors.")
     ] = False,
@@ -85,22 +86,21 @@ def check(
     dry_run: options.DryRun = False,
     everything: options.AllLines = False,
 ) -> None:
-    """Say what is wrong with designs before they run: budgets, circuits, locks, rows, unordered memory.
+    """Find errors in designs before they run: budgets, circuits, locks, rows, unordered memory.
 
-    Nothing is run, so what depends on data or time is not seen: memtile run says that. Only a design whose
-    end depends on a number of its host is run, to say with which it hangs. Functions that cores call need not
-    be known; those of the library must fit what the text declares, or --kernels has others.
-    A C++ source is compiled to see whether its functions take what cores pass (docs/cpp.md).
-    A graph in C++ is compiled with its kernels and brought into an array; what AMD's compiler would refuse
-    by public rules is a note. Its main does not run.
-    Every finding has a code that stays, the place in the file where it is known, and a repair where there is
-    one.
+    Nothing is run, so memtile run alone finds what depends on data or time. Only a design whose end depends
+    on a host value is run, to find the values with which it hangs. Functions that cores call may be unknown;
+    those of the library must fit their declarations, or --kernels has others.
+    A C++ source is compiled to compare the parameters of its functions with the calls (docs/cpp.md).
+    A graph in C++ is compiled with its kernels and placed in an array; a note reports what AMD's compiler
+    would refuse by its public rules. Its main does not run.
+    Every finding has a stable code, its place in the file if known, and a repair if there is one.
 
     --fix repairs designs in MLIR with one device, in Python and in IRON: it runs them with changes of their
-    texts and writes the likeliest with which they finish without a finding; --dry-run shows the difference.
+    texts and writes the likeliest one that finishes without a finding; --dry-run shows the difference.
 
-    Ends with exit code 1 if there is an error; warnings and notes alone are no reason. What --fix has written
-    is checked again.
+    Ends with exit code 1 if there is an error, not for warnings and notes alone. What --fix has written is
+    checked again.
     """
     if dry_run and not fix:
         raise UsageError("--dry-run is for --fix. Give --fix too.")
@@ -178,12 +178,28 @@ def _parts(name: str, device: str, settings: Sequence[str], kernels: KernelSourc
     suffix = Path(name).suffix
     if suffix == SUFFIX:
         yield from _mlir(name, device, settings, kernels)
+    elif is_iron(name):
+        yield name, partial(_iron, name, settings, device, kernels)
     elif suffix == ".py":
         yield name, partial(_python, name, settings, device)
     elif settings:
         raise UsageError(f"{name}: --set is for designs; a program of register writes has no parameters.")
     else:
         yield name, partial(_program, name, device)
+
+
+def _iron(name: str, settings: Sequence[str], device: str, kernels: KernelSources) -> Subject:
+    """The design of a program; functions that it only names need not be there."""
+    from memtile.check.checked_program import of_mlir
+    from memtile.cli.conditions import hosted_conditions
+    from memtile.cli.design_file import settings_of
+    from memtile.cli.iron_program import iron_array
+    from memtile.cli.runnable import iron_loading
+
+    loading = {**iron_loading(kernels, kernels.maker()), "is_looked_at": True}
+    made = iron_array(name, (), settings_of(settings), device, loading)
+    subject = of_mlir(made.loaded)
+    return replace(subject, conditions=hosted_conditions(made).search) if made.loaded.kernels else subject
 
 
 def _python(name: str, settings: Sequence[str], device: str) -> Subject:

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, cast
 
 import typer
@@ -42,27 +43,42 @@ def is_iron(file: str) -> bool:
 
 
 def run_as_it_is(file: str, arguments: Sequence[str], device: str | None) -> None:
-    """Run a program with its own arguments, output and exit code.
+    """Run a program with its own arguments, output and exit code; a note says how to run what it only builds.
 
     Raises:
         MemtileError: what is refused, with the program's line.
         SystemExit: as the program ends.
     """
+    from memtile.iron.ops.operations import Module, noting_modules
     from memtile.iron.program_file import run
+    from memtile.iron.running import has_run
 
     if device:
         os.environ["MEMTILE_DEVICE"] = device
     typer.echo(f"{file}: a program of IRON (it imports aie), run as it is with memtile as its NPU", err=True)
-    run(file, arguments)
+    modules: list[Module] = []
+    with noting_modules(modules):
+        run(file, arguments)
     sys.stdout.flush()
+    if modules and not has_run():
+        typer.echo(
+            f"note: {file} builds a design and runs none. An option before its name runs it, on zeros or on "
+            f"what --in gives: memtile run --bottleneck {file}",
+            err=True,
+        )
 
 
 def iron_array(
-    file: str, arguments: Sequence[str], values: Mapping[str, object], device: str = ""
+    file: str,
+    arguments: Sequence[str],
+    values: Mapping[str, object],
+    device: str = "",
+    loading: Mapping[str, object] = MappingProxyType({}),
 ) -> HostedArray:
     """The array of a program's design, with values for its parameters, for a device if it chooses none.
 
     A program that has the option ``--dev`` and no default for it gets the device.
+    ``loading`` is what the command says of its kernels.
 
     Raises:
         MemtileError: as the program or its design raises it; names that are no parameters.
@@ -72,7 +88,7 @@ def iron_array(
     from memtile.iron.program_design import ProgramDesign
 
     def made() -> object:
-        design = ProgramDesign(file, arguments, device)
+        design = ProgramDesign(file, arguments, device, loading)
         asked = design.__signature__.parameters.get("dev")
         is_open = bool(device) and asked is not None and asked.default is None and "dev" not in values
         return make(design, {**values, "dev": _DEV.get(device, device)} if is_open else values, file)

@@ -23,7 +23,7 @@ from memtile.cli.failure import UsageError, expected_end, internal_error
 from memtile.cli.graph_file import graph_program, is_graph
 from memtile.cli.iron_program import is_iron
 from memtile.cli.kernel_sources import KernelSources
-from memtile.cli.mlir_file import SUFFIX, cost_file
+from memtile.cli.mlir_file import SUFFIX, design_costs
 from memtile.cli.runnable import (
     ProgramOptions,
     Runnable,
@@ -163,7 +163,7 @@ def _completed(case: DesignCase, facts: Facts) -> CaseSettings:
     settings, data = case.settings, case.design.data
     refuse_unused(case.name, case.design.path, ["inputs"] if settings.inputs else ())
     more: dict[str, Any] = {}
-    if takes(case.design.path, "kernels") and not settings.inputs and not settings.expect:
+    if takes(case.design.path, "sequence") and not settings.inputs and not settings.expect:
         more["inputs"] = {str(n): str(file) for n, file in {**data.given, **facts.given}.items()}
         expected = {**data.expected, **facts.expected}
         more["expect"] = {LAST_NAME if n == LAST else str(n): str(file) for n, file in expected.items()}
@@ -174,7 +174,7 @@ def _completed(case: DesignCase, facts: Facts) -> CaseSettings:
     if not settings.define:
         more["define"] = [f"{name}={value}" for name, value in facts.macros.items()]
     more["include"] = [*settings.include, *map(str, facts.include)]
-    is_graph_of_facts = bool(facts.device) and not takes(case.design.path, "kernels")
+    is_graph_of_facts = bool(facts.device) and not takes(case.design.path, "sequence")
     more["device"] = settings.device or (facts.device if is_graph_of_facts else "")
     more["sequence"] = settings.sequence or facts.sequence or ""
     return replace(settings, **more)
@@ -232,7 +232,11 @@ def _loaded(
     file, part = str(case.design.path), case.design.part
     given = [f"{name}={path}" for name, path in settings.inputs.items()]
     if is_iron(file):
-        return iron_design(file, settings.arguments, settings.set, given, device=settings.device)()
+        kernels, costs = _kernels(settings), design_costs(settings.cost)
+        return iron_design(
+            file, settings.arguments, settings.set, given,
+            device=settings.device, kernels=kernels, costs=costs,
+        )()  # fmt: skip
     if file.endswith(".py"):
         return python_design(file, settings.set)()
     kernel = f"{part}:{settings.sequence}" if part else settings.sequence or None
@@ -241,7 +245,7 @@ def _loaded(
         options = replace(options, device=settings.device or case.design.data.device or None)
         wanted = [Wanted(name, array.dtype, array.shape) for name, array in expected.items()]
         return program_files([file], options, wanted or None)()
-    costs = cost_file(settings.cost)
+    costs = design_costs(settings.cost)
     numbers = [Given(str(n), np.array([number])) for n, number in scalars.items()]
     try:
         return mlir_design(file, options, settings.set, costs=costs, numbers=numbers, sources_beside=True)()

@@ -18,7 +18,7 @@ import numpy as np
 from memtile.arch import timing as chosen_timing
 from memtile.arch.boards import SPREAD
 from memtile.explain.cautions import cautions
-from memtile.explain.finding_places import in_order, placed
+from memtile.explain.finding_places import alike_findings, in_order, placed
 from memtile.explain.limit import table_lines
 from memtile.model.state.causes import Cause, CoreCause
 from memtile.plain_text import printable
@@ -172,7 +172,7 @@ def _sections(result: Result, layout: Layout, notes: Sequence[str], *, full: boo
     yield waiting
     yield _channel_section(result, layout)
     yield said(3, 1, core_lines(result.cores), "groups of cores", 1)
-    yield said(4, 0, result.resting, "kernels at rest", 1, topic="at rest")
+    yield said(4, 0, result.resting, "kernels that are idle", 1, topic="idle")
     yield said(6, 0, _settings(result), "settings", 1)
     yield said(7, 0, notes, "notes", 1)
     if layout.complete == COMMAND:  # what to do next is an option of the command
@@ -309,9 +309,10 @@ def _settings(result: Result) -> Iterator[str]:
 
 def _finding_section(result: Result, layout: Layout, *, full: bool) -> _Section:
     items = []
-    for n, finding in enumerate(in_order(result.findings)):
+    for n, (finding, *others) in enumerate(alike_findings(in_order(result.findings))):
         lines = _FULL if full or not n else _SHORT
-        item = _wrapped(printable(f"finding: {placed(finding)}"), layout, lines)
+        count = f" ({len(others) + 1} alike)" if others else ""
+        item = _wrapped(printable(f"finding{count}: {placed(finding)}"), layout, lines)
         if finding.repair is not None:
             item += _wrapped(f"  {finding.repair.text}", layout, _SHORT)
         items.append(item)
@@ -424,7 +425,7 @@ def next_steps(result: Result) -> Iterator[str]:
         option = "--max-cycles" if result.timed else "--max-cycles, which without a clock counts words"
         yield f"Next: raise {option}; a ring without end always meets its limit. --all lists all."
     elif result.status != "finished":
-        yield "Next: --report run.html shows who waits for what; --all lists every channel and core."
+        yield "Next: --report run.html shows what waits for what; --all lists every channel and core."
     elif result.cost_unknown:
         yield "Next: give the cycles of the functions above, with --cost."
     elif result.exact is None and result.timed:

@@ -13,7 +13,7 @@ _EVERY = ("expect", "tolerance", "cycles", "within", "seconds", "allow_unknown",
 _CODE = ("kernels", "include", "define")
 _USED = {
     "a graph in C++": ("set", "define", "include", "cost", "device", "in_folder"),
-    "a program of IRON": ("inputs", "arguments", "set", "device"),
+    "a program of IRON": ("inputs", "arguments", "set", "device", "cost", *_CODE),
     "a design in Python": ("set",),
     "a text of MLIR": ("inputs", "sequence", "set", "device", "cost", *_CODE),
     "a build": ("inputs", "sequence", "device", *_CODE),

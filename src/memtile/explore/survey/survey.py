@@ -33,7 +33,7 @@ def survey_test(
         seconds: its time.
     """
     settings = CaseSettings(check=False, allow_unknown=True, seconds=seconds)
-    if takes(case.path, "kernels"):
+    if takes(case.path, "sequence"):
         data = replace(case.data, device=device or case.data.device)
         kernels = [str(functions.resolve())] if functions is not None else []
         return DesignCase(case.name, replace(case, data=data), replace(settings, kernels=kernels))
