@@ -64,6 +64,15 @@ class CaseOutcome:
         return self.verdict is Verdict.PASSED or (self.verdict is Verdict.UNKNOWN and self.allow_unknown)
 
     @property
+    def reason(self) -> str:
+        """Why, without the path of the design, beside its name."""
+        return (
+            self.why.replace(f"{self.file}:", "line ", 1)
+            if self.why.startswith(f"{self.file}:")
+            else self.why
+        )
+
+    @property
     def summary(self) -> str:
         """One line."""
         return f"{self.name}: {self.verdict}" + (f", {self.why}" if self.why else "")
@@ -197,7 +206,7 @@ class SuiteResult:
             width: characters of a design's line; what is longer is cut.
         """
         yield self.verdict
-        rows = [(each.verdict.value, each.name, each.time, each.why) for each in self._bad_first()]
+        rows = [(each.verdict.value, each.name, each.time, each.reason) for each in self._bad_first()]
         wide = [max((len(row[n]) for row in rows), default=0) for n in range(3)]
         for verdict, name, time, why in rows:
             line = f"  {verdict:{wide[0]}}  {name:{wide[1]}}  {time:>{wide[2]}}  {why}".rstrip()
@@ -222,7 +231,7 @@ class SuiteResult:
         ]
         for each in self._bad_first():
             mark = "✅" if each.good else "❌"
-            cells = (f"`{each.name}`", f"{mark} {each.verdict}", each.time, each.why)
+            cells = (f"`{each.name}`", f"{mark} {each.verdict}", each.time, each.reason)
             lines.append(f"| {' | '.join(map(_cell, cells))} |")
         details = [line for each in self.outcomes for line in each.details()]
         if details:
