@@ -181,7 +181,7 @@ MUTANTS = (
     Mutant(
         "arrays beside a design in Python are expected of it",
         "cli/suite_attempt.py",
-        "    if takes_arrays and not settings.inputs",
+        '    if takes(case.design.path, "sequence") and not settings.inputs',
         "    if not settings.inputs",
         "tests/clients/test_cli_test.py::test_a_design_in_python_compares_itself",
     ),
@@ -7208,8 +7208,8 @@ MUTANTS = (
     Mutant(
         "an unexpected exception is a bad result",
         "cli/failure.py",
-        'return _unexpected(error), "internal", ExitCode.INTERNAL',
-        'return _unexpected(error), "internal", ExitCode.BAD_RESULT',
+        'return internal_error(error), "internal", ExitCode.INTERNAL',
+        'return internal_error(error), "internal", ExitCode.BAD_RESULT',
         "tests/faults/test_endings.py::test_ends_that_are_no_result",
     ),
     Mutant(
@@ -12728,8 +12728,8 @@ MUTANTS = (
     Mutant(
         "memtile test ignores arrays that a design does not read",
         "cli/suite_attempt.py",
-        "    if case.settings.inputs:\n        raise",
-        "    if False:\n        raise",
+        '["inputs"] if settings.inputs else ()',
+        "()",
         "tests/clients/test_cli_test.py::test_inputs_that_a_design_would_not_read_are_refused",
     ),
     Mutant(
