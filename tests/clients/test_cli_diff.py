@@ -99,6 +99,9 @@ def test_records_are_compared_without_running_anything() -> None:
     part = abs(cycles["second"] - cycles["first"]) / cycles["first"]
     diff("one.json", "two.json", "--tolerance", part, code=0)
     diff("one.json", "two.json", "--tolerance", part * 0.99, code=1)
+    Path("run.json").write_text(json.dumps(run("ring.py")))
+    others = diff("run.json", "one.json", code=2)["error"]["message"]
+    assert "this is the output of memtile run --json" in others
     with_a_design = diff("one.json", "ring.py", code=0)
     assert with_a_design["not_compared"] == ["words", "registers"]
 

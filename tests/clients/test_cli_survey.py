@@ -97,7 +97,7 @@ def test_each_design_is_in_its_bucket(put: Put, tmp_path: Path) -> None:
         {"name": "operation aie.teleport", "designs": 1},
     ]
     why = {each["design"].partition("/")[0]: each["why"] for each in found["designs"]}
-    assert why["wrong"] == "argument 2: 1 of 64 elements differ, the first at [6]: 7 instead of 8"
+    assert why["wrong"].startswith("argument 2 is not what was expected: 1 wrong, the first is element 6 ")
     assert why["stuck"].startswith("memory(0,1) S2MM 0 'in' waits for words at word 0 of 16 of BD 0; in")
     assert why["exact"] == why["finished"] == ""
     for text in ("7 of 7 designs tried", "missing: function work (1), operation aie.teleport (1)"):
@@ -123,7 +123,7 @@ def test_functions_are_from_the_file(put: Put, tmp_path: Path) -> None:
     [
         ("crash", "broken", "the process ended with exit code 3"),
         ("endless", "broken", "the limit of 10 s is over"),
-        ("wrong", "broken", "ZeroDivisionError: oh"),
+        ("wrong", "refused", "functions.py, line 2: ZeroDivisionError: oh; in core (0, 2)"),
         ("prints", "finished", ""),
     ],
 )
@@ -137,7 +137,7 @@ def test_one_broken_design_does_not_stop_the_others(
     seconds = 10 if kind == "endless" else 60
     found = data(tmp_path / "designs", "--functions", file, "--seconds", seconds)
     assert buckets(found) == {"a_before": "exact", "b_broken": bucket, "c_after": "exact"}
-    assert found["designs"][1]["why"] == says
+    assert says in found["designs"][1]["why"]
 
 
 def test_a_device_is_for_those_that_leave_it_open(put: Put, tmp_path: Path) -> None:
@@ -235,7 +235,7 @@ def test_what_must_come_out_has_several_names(put: Put, tmp_path: Path) -> None:
     put("e", mlir_texts.PASSTHROUGH.replace("dma_memcpy_nd(%c", "dma_memcpy_nd(%a"), in0=DATA, out=DATA)
     found = data(tmp_path / "designs")
     assert buckets(found) == {"a": "exact", "b": "exact", "c": "wrong", "d": "exact", "e": "exact"}
-    assert found["designs"][2]["why"].startswith("argument 2: 64 of 64 elements differ")
+    assert found["designs"][2]["why"].startswith("argument 2 ")
 
 
 def test_facts_name_arrays_functions_and_numbers(put: Put, tmp_path: Path) -> None:

@@ -136,10 +136,10 @@ def test_inputs_that_a_design_would_not_read_are_refused(name: str) -> None:
         (
             "transpose.py",
             'kernels = ["a.py"]',
-            "kernels is for a text of MLIR or a build; transpose.py is a design",
+            "kernels is for a program of IRON, a text of MLIR or a build; transpose.py is a design",
         ),
         ("transpose.py", 'device = "npu2"', "device is for a graph in C"),
-        ("iron/gemm.py", 'cost = ["x=1"]', "cost is for a graph in C"),
+        ("iron/gemm.py", 'in_folder = "."', "in_folder is for a graph in C"),
         ("scale.mlir", 'arguments = ["-m"]', "arguments is for a program of IRON; scale.mlir is a text"),
         (
             "graph/graph.cpp",
@@ -324,6 +324,8 @@ def test_a_run_says_its_verdict_first_and_a_line_a_design() -> None:
     good = CaseOutcome("a.mlir", "a.mlir", Verdict.PASSED, cycles=1_234, budget=1_300, baseline=1_200)
     unknown = CaseOutcome("b.mlir", "b.mlir", Verdict.UNKNOWN, "nothing says what must come out", cycles=5)
     late = CaseOutcome("c.mlir", "c.mlir", Verdict.BROKEN, "the limit of 2 s is over")
+    refused = CaseOutcome("d.mlir", "/a/d.mlir", Verdict.REFUSED, "/a/d.mlir:7:5: no function f")
+    assert refused.reason == "line 7:5: no function f"
     lines = list(SuiteResult([good, unknown, late], 3).lines(60))
     assert lines[:4] == [
         "FAILED: 3 designs tested, 2 not good (1 passed, 1 unknown, 1 broken)",

@@ -27,9 +27,11 @@ from memtile.cli.agents import tools
 from memtile.cli.check import checked
 from memtile.cli.diff import compared_file
 from memtile.cli.main import app
+from memtile.cli.suite_attempt import attempt
 from memtile.design.array_picture import array_svg
-from memtile.explore.survey.survey_attempt import attempt
+from memtile.explore.survey.survey import survey_test
 from memtile.explore.survey.survey_cases import find
+from memtile.explore.survey.survey_outcome import DesignOutcome
 from memtile.explore.sweep.sweep import SweepPlan, sweep
 from memtile.iron import running
 from memtile.iron.__main__ import main
@@ -312,7 +314,8 @@ def test_a_survey_tries_own_designs(folder: Path) -> None:
     (folder / "design.mlir").write_text(mlir_texts.PASSTHROUGH)
     (folder / "loads.py").write_text(LOADS)
     (folder / "other.py").write_text("def design():\n    raise ValueError\n")
-    found = {case.name: attempt(case, {}, "npu1", RunOptions()) for case in find(folder).cases}
+    tests = [survey_test(case, device="npu1") for case in find(folder).cases]
+    found = {test.name: DesignOutcome.of_test(attempt(test)) for test in tests}
     assert {name: each.bucket for name, each in found.items()} == {
         "design.mlir": "finished",
         "loads.py": "finished",
@@ -413,6 +416,11 @@ def test_check_and_diff() -> None:
         ("import sys, aie.iron\nsys.exit('no device')\n", "ends with 'no device' before its design is there"),
         ("import aie.iron\nassert not 3, 'no tiles'\n", "program.py:2: AssertionError: no tiles"),
         ("import sys, aie.iron\nsys.exit(3)\n", "ends with code 3 before its design is there"),
+        (
+            "import argparse, aie.iron\np = argparse.ArgumentParser()\np.add_argument('--x', required=True)\n"
+            "p.parse_args()\n",
+            r"code 2 before its design is there \(the following arguments are required: --x\)",
+        ),
     ],
 )
 def test_a_program_without_a_design(tmp_path: Path, text: str, says: str) -> None:
@@ -455,8 +463,8 @@ def test_a_survey_of_a_folder_with_programs(tmp_path: Path) -> None:
     (tmp_path / "typo.py").write_text("from aie.iron import Foo\n\nFoo()\n")
     found = find(tmp_path)
     assert [case.name for case in found.cases] == ["add.py", "typo.py", "wrong.py"]
-    outcomes = [attempt(case, {}, "npu2", RunOptions()) for case in found.cases]
-    assert [each.bucket for each in outcomes] == ["finished", "refused", "wrong"]
+    outcomes = [DesignOutcome.of_test(attempt(survey_test(case))) for case in found.cases]
+    assert [each.bucket for each in outcomes] == ["exact", "refused", "wrong"]
     assert "memtile's IRON has no aie.iron.Foo" in outcomes[1].why
 
 

@@ -202,7 +202,7 @@ MUTANTS = (
     Mutant(
         "arrays beside a design in Python are expected of it",
         "cli/suite_attempt.py",
-        "    if takes_arrays and not settings.inputs",
+        '    if takes(case.design.path, "sequence") and not settings.inputs',
         "    if not settings.inputs",
         "tests/clients/test_cli_test.py::test_a_design_in_python_compares_itself",
     ),
@@ -9185,16 +9185,16 @@ MUTANTS = (
     ),
     Mutant(
         "a survey takes other data as exact",
-        "explore/survey/survey_attempt.py",
-        "places = np.flatnonzero((one != other).any(axis=1))",
-        "places = np.flatnonzero((one != other).all(axis=1))[1:]",
+        "explore/survey/survey_outcome.py",
+        "Verdict.WRONG: Bucket.WRONG",
+        "Verdict.WRONG: Bucket.EXACT",
         "tests/clients/test_cli_survey.py::test_each_design_is_in_its_bucket",
     ),
     Mutant(
         "a survey overrides the devices of texts",
-        "explore/survey/survey_attempt.py",
-        "        return load(case.path, **more)\n    except",
-        "        return load(case.path, device=device or None, **more)\n    except",
+        "explore/survey/survey.py",
+        "replace(settings, kernels=kernels))",
+        "replace(settings, kernels=kernels, device=device))",
         "tests/clients/test_cli_survey.py::test_a_device_is_for_those_that_leave_it_open",
     ),
     Mutant(
@@ -9227,9 +9227,9 @@ MUTANTS = (
     ),
     Mutant(
         "a survey says that the host waits, not why",
-        "explore/survey/survey_attempt.py",
-        "(*result.unsimulated, *result.errors, *hangs, ",
-        "(*result.unsimulated, *result.errors, ",
+        "cli/suite_attempt.py",
+        "filter(None, [first, *result.unsimulated,",
+        "filter(None, [*result.unsimulated,",
         "tests/clients/test_cli_survey.py::test_each_design_is_in_its_bucket",
     ),
     Mutant(
@@ -11165,9 +11165,9 @@ MUTANTS = (
     ),
     Mutant(
         "a device that is not modelled is taken for the one of --device",
-        "explore/survey/survey_attempt.py",
-        '!= ["device_open"]:',
-        'not in (["device"], ["device_open"]):',
+        "cli/suite_attempt.py",
+        '== ["device_open"]',
+        'in (["device"], ["device_open"])',
         "tests/clients/test_cli_survey.py::test_a_device_that_is_not_modelled_is_not_taken_for_another",
     ),
     Mutant(

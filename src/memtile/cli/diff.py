@@ -170,13 +170,22 @@ def graph_side(name: str, options: GraphOptions, settings: Sequence[str], of_run
 
 
 def _record(path: Path) -> dict[str, Any] | None:
-    """The record of a file; None if it is other JSON."""
+    """The record of a file; None if it is other JSON.
+
+    Raises:
+        InputFileError: it is what ``--json`` of a run prints.
+    """
     from memtile.explain.record import FORMAT
 
     try:
         found = parse_json(read_text(path), str(path))
     except InputFileError:
         return None  # its reader says what is wrong with it
+    if isinstance(found, dict) and found.keys() >= {"status", "channels", "findings"}:
+        raise InputFileError(
+            f"{path}: this is the output of memtile run --json; records are compared. Write one: "
+            "memtile run DESIGN --record FILE.json."
+        )
     return found if isinstance(found, dict) and found.get("format") == FORMAT else None
 
 

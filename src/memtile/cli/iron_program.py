@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from memtile.importers.hosted_array import HostedArray
 
 _END_OF_OPTIONS = "--"
+_DEV = {"npu1": "npu"}
+"""What programs call a device."""
 
 
 def with_its_arguments(words: Sequence[str]) -> list[str]:
@@ -75,6 +77,7 @@ def iron_array(
 ) -> HostedArray:
     """The array of a program's design, with values for its parameters, for a device if it chooses none.
 
+    A program that has the option ``--dev`` and no default for it gets the device.
     ``loading`` is what the command says of its kernels.
 
     Raises:
@@ -84,6 +87,10 @@ def iron_array(
     from memtile.importers.design_file import aside
     from memtile.iron.program_design import ProgramDesign
 
-    return cast(
-        "HostedArray", aside(lambda: make(ProgramDesign(file, arguments, device, loading), values, file))
-    )
+    def made() -> object:
+        design = ProgramDesign(file, arguments, device, loading)
+        asked = design.__signature__.parameters.get("dev")
+        is_open = bool(device) and asked is not None and asked.default is None and "dev" not in values
+        return make(design, {**values, "dev": _DEV.get(device, device)} if is_open else values, file)
+
+    return cast("HostedArray", aside(made))

@@ -305,6 +305,7 @@ def mlir_design(
     *,
     costs: CoreCosts | None = None,
     against: Path | None = None,
+    numbers: Sequence[Given] = (),
     sources_beside: bool = False,
 ) -> Maker:
     """What loads a design in MLIR.
@@ -316,6 +317,7 @@ def mlir_design(
         wanted: arrays to take; None = none, and arguments that nobody gave are zeros.
         costs: of operations and calls of its cores.
         against: folder of a build that it is compared with when it is loaded first.
+        numbers: arguments that are numbers, beside its arrays.
         sources_beside: C++ sources beside it are compiled for functions that nothing else has.
 
     Raises:
@@ -334,7 +336,7 @@ def mlir_design(
         made = load(file, **loading)
         kernels.check_used(beside=bool(make_cpp.found))
         notes = [compare(made, against).text] if against is not None else []
-        given = [read_given(text) for text in options.given]
+        given = [*map(read_given, options.given), *numbers]
         run_once = _once(options, given, wanted)
         return Runnable(
             file, made.array, partial(run_once, made), True, files, notes, made.notes, made.kernels,

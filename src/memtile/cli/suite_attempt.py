@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import numpy.typing as npt
 
 from memtile.arch.timing import chosen_timing
@@ -40,16 +41,17 @@ from memtile.explore.suite.arrays import LAST_NAME, against, read_expected
 from memtile.explore.suite.cases import DesignCase
 from memtile.explore.suite.outcome import CaseOutcome, Verdict
 from memtile.explore.suite.settings import CaseSettings
-from memtile.explore.suite.uses import refuse_unused
-from memtile.explore.survey.survey_cases import LAST, facts_of
+from memtile.explore.suite.uses import refuse_unused, takes
+from memtile.explore.survey.survey_cases import LAST, Facts, facts_of
 from memtile.importers.design_file import silent
 from memtile.importers.hosted_array import HostedArray
-from memtile.runs.array_names import Wanted
+from memtile.runs.array_names import Given, Wanted
 from memtile.runs.options import USUAL, RunOptions
 from memtile.runs.program import Run
 from memtile.sim.loop.engine_warmup import ready
 
 _REFUSED = ("MT0100", "MT0101", "MT0102")
+_MISSING = {"mlir_unknown": "operation", "mlir_external": "function"}
 UNKNOWN = "nothing says what must come out"
 
 
@@ -126,35 +128,43 @@ def _refusal(empty: CaseOutcome, error: Any) -> CaseOutcome:
     if not isinstance(error, MemtileError):
         return replace(empty, verdict=Verdict.REFUSED, why=error.format_message())
     findings = in_order(tuple(refused(empty.file, error)))
-    return replace(empty, verdict=Verdict.REFUSED, why=_line(findings[0]), findings=findings)
+    lacks = [each for each in error.problems if each.reason in _MISSING]
+    missing = tuple(dict.fromkeys(f"{_MISSING[each.reason]} {each.given}" for each in lacks))
+    return replace(empty, verdict=Verdict.REFUSED, why=_line(findings[0]), findings=findings, missing=missing)
 
 
 def _tested(case: DesignCase, empty: CaseOutcome, options: RunOptions) -> tuple[CaseOutcome, Run | None]:
-    settings = _completed(case)
+    facts = facts_of(case.design.data.facts)
+    case = _with_device_beside(case, facts)
+    settings = _completed(case, facts)
     with silent():
         findings = list(_checked(case, settings)) if settings.check else []
         stops = [finding for finding in findings if finding.code in _REFUSED]
         if stops:
             found = replace(empty, verdict=Verdict.REFUSED, why=_line(stops[0]), findings=in_order(findings))
             return found, None
-        ended = _ended(case, settings, options)
+        ended = _ended(case, settings, options, facts.scalars)
     seen = {(finding.code, finding.message) for finding in findings}
     findings += [each for each in ended.run.result.findings if (each.code, each.message) not in seen]
     return _judged(replace(empty, findings=in_order(findings), device=ended.device), ended), ended.run
 
 
-def _completed(case: DesignCase) -> CaseSettings:
+def _with_device_beside(case: DesignCase, facts: Facts) -> DesignCase:
+    """The test with the device of a file of facts as the one of a text or a build that leaves it open."""
+    data = case.design.data
+    return replace(case, design=replace(case.design, data=replace(data, device=facts.device or data.device)))
+
+
+def _completed(case: DesignCase, facts: Facts) -> CaseSettings:
     """The settings, with what lies beside the design where they say nothing.
 
     Raises:
-        InputFileError: a file of facts that cannot be read, or arrays that the design does not take.
+        InputFileError: arrays that the design does not take.
     """
     settings, data = case.settings, case.design.data
     refuse_unused(case.name, case.design.path, ["inputs"] if settings.inputs else ())
-    facts = facts_of(data.facts)
     more: dict[str, Any] = {}
-    takes_arrays = case.design.path.suffix == SUFFIX or case.design.path.is_dir()
-    if takes_arrays and not settings.inputs and not settings.expect:
+    if takes(case.design.path, "sequence") and not settings.inputs and not settings.expect:
         more["inputs"] = {str(n): str(file) for n, file in {**data.given, **facts.given}.items()}
         expected = {**data.expected, **facts.expected}
         more["expect"] = {LAST_NAME if n == LAST else str(n): str(file) for n, file in expected.items()}
@@ -165,7 +175,8 @@ def _completed(case: DesignCase) -> CaseSettings:
     if not settings.define:
         more["define"] = [f"{name}={value}" for name, value in facts.macros.items()]
     more["include"] = [*settings.include, *map(str, facts.include)]
-    more["device"] = settings.device or facts.device
+    is_graph_of_facts = bool(facts.device) and not takes(case.design.path, "sequence")
+    more["device"] = settings.device or (facts.device if is_graph_of_facts else "")
     more["sequence"] = settings.sequence or facts.sequence or ""
     return replace(settings, **more)
 
@@ -186,13 +197,15 @@ def _checked(case: DesignCase, settings: CaseSettings) -> Sequence[Finding]:
     return [finding for each in own or results for finding in each.findings]
 
 
-def _ended(case: DesignCase, settings: CaseSettings, options: RunOptions) -> _Ended:
+def _ended(
+    case: DesignCase, settings: CaseSettings, options: RunOptions, scalars: Mapping[int, int]
+) -> _Ended:
     """Run the design, and compare what came out."""
     file = str(case.design.path)
     if is_graph([file]):
         return _graph(case, settings, options)
     expected = {name: read_expected(path) for name, path in settings.expect.items()}
-    made = _loaded(case, settings, expected)
+    made = _loaded(case, settings, expected, scalars)
     is_known = bool(expected)
     if isinstance(made.design, HostedArray) and made.design.verdict is not None:
         is_known = True  # the program looks at its results itself
@@ -206,7 +219,12 @@ def _error(done: Run) -> str:
     return next((line for line in (*done.result.errors, done.stopped) if line), "")
 
 
-def _loaded(case: DesignCase, settings: CaseSettings, expected: Mapping[str, npt.NDArray[Any]]) -> Runnable:
+def _loaded(
+    case: DesignCase,
+    settings: CaseSettings,
+    expected: Mapping[str, npt.NDArray[Any]],
+    scalars: Mapping[int, int],
+) -> Runnable:
     """The design, ready to run.
 
     Raises:
@@ -225,17 +243,19 @@ def _loaded(case: DesignCase, settings: CaseSettings, expected: Mapping[str, npt
     kernel = f"{part}:{settings.sequence}" if part else settings.sequence or None
     options = ProgramOptions(given, device=settings.device or None, kernels=_kernels(settings), kernel=kernel)
     if not file.endswith(SUFFIX):
+        options = replace(options, device=settings.device or case.design.data.device or None)
         wanted = [Wanted(name, array.dtype, array.shape) for name, array in expected.items()]
         return program_files([file], options, wanted or None)()
     costs = design_costs(settings.cost)
+    numbers = [Given(str(n), np.array([number])) for n, number in scalars.items()]
     try:
-        return mlir_design(file, options, settings.set, costs=costs, sources_beside=True)()
+        return mlir_design(file, options, settings.set, costs=costs, numbers=numbers, sources_beside=True)()
     except MemtileError as error:
         is_open = [problem.reason for problem in error.problems] == ["device_open"]
         if not (is_open and case.design.data.device):
             raise
     options = replace(options, device=case.design.data.device)
-    return mlir_design(file, options, settings.set, costs=costs, sources_beside=True)()
+    return mlir_design(file, options, settings.set, costs=costs, numbers=numbers, sources_beside=True)()
 
 
 def _graph(case: DesignCase, settings: CaseSettings, options: RunOptions) -> _Ended:

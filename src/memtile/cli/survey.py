@@ -46,8 +46,9 @@ def survey(
 ) -> None:
     """Try every design, graph and build below a folder, and sort them by their result.
 
-    Arrays beside a design, inN.npy and outN.npy, are its arguments and their expected values: exact, or
-    wrong. Without them arguments are zeros, and a design finished or was stuck. What could not begin is
+    Designs are tested as memtile test does, without its check and its settings. Arrays beside a design,
+    inN.npy and outN.npy, are its arguments and their expected values: exact, or wrong. Without them
+    arguments are zeros, and a design finished or was stuck. What could not begin is
     refused, by the name of what is missing. A program of IRON is run as far as its first design, with the
     tensors that it makes.
 

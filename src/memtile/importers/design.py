@@ -355,7 +355,10 @@ def _chosen(text: Text, found: Sequence[DeviceDescription], name: str | None) ->
         return with_sequence[0]
     given = f"{len(names)} devices: {', '.join(names)}" if names else "no device"
     says = f"the text has {given}" + (f", none of them {name}" if name and names else "")
-    step = "Give a text with aie.device, or a folder of a build."
+    step = (
+        "Give a text with aie.device: npu.*.mlir of mlir-air and Triton-XDNA, *.aiecc.mlir of IREE "
+        "(docs/compilers.md); or a folder of a build."
+    )
     if len(names) > 1:
         step = f"Say which one is meant, by name or as #1 to #{len(names)}: --kernel {names[0]}:, or name=."
     raise InputFileError(design_problem("device", given, "one aie.device", says, where=text.name, step=step))

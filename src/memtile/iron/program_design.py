@@ -11,6 +11,7 @@ import sys
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from traceback import walk_tb
 from types import MappingProxyType
 from typing import Any, Literal, cast
 
@@ -264,7 +265,19 @@ def _ended(end: SystemExit) -> str:
     """Why there is no design where a program ends by itself."""
     if isinstance(end.code, str):
         return f"the program ends with {end.code!r} before its design is there."
-    return f"the program ends with code {end.code or 0} before its design is there."
+    why = f" ({said})" if (said := _argparse_error(end)) else ""
+    return f"the program ends with code {end.code or 0} before its design is there{why}."
+
+
+def _argparse_error(end: SystemExit) -> str:
+    """What argparse says is wrong with a command line, which it only prints; empty if it did not end this."""
+    frames = (frame for frame, _ in walk_tb(end.__traceback__))
+    told = (
+        each.f_locals.get("message")
+        for each in frames
+        if each.f_code is argparse.ArgumentParser.error.__code__
+    )
+    return next(filter(None, told), "")
 
 
 def _parameters(found: Taking) -> Iterator[inspect.Parameter]:

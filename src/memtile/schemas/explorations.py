@@ -266,6 +266,7 @@ class TestedDesign(TypedDict):
         file: Of the design.
         good: It passed, or is unknown where that is allowed.
         why: One sentence, for people; empty where all is well.
+        missing: What it was refused for the lack of, such as "function zero".
         device: That it ran on; null if it never began.
         cycles: That it ran; null if it never began.
         budget: Most cycles that it may take; null without a budget.
@@ -278,6 +279,7 @@ class TestedDesign(TypedDict):
     verdict: Verdict
     good: bool
     why: str
+    missing: list[str]
     device: str | None
     cycles: Count | None
     budget: Count | None

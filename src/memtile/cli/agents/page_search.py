@@ -48,16 +48,21 @@ class Section:
         return ""
 
 
+def places() -> list[Path]:
+    """Return the folders that have the pages, the one of a checkout first."""
+    here = Path(__file__).parents[4] / "docs"
+    every = (here, Path(sysconfig.get_path("data"), _PACKAGED))
+    return [place for place in every if (place / "tutorial.md").is_file()]
+
+
 def folder() -> Path:
     """Where the pages are: beside the sources in a checkout, else where the wheel has put them.
 
     Raises:
         InputFileError: neither has them.
     """
-    here = Path(__file__).parents[4] / "docs"
-    for place in (here, Path(sysconfig.get_path("data"), _PACKAGED)):
-        if (place / "tutorial.md").is_file():
-            return place
+    for place in places():
+        return place
     raise InputFileError("docs: the pages are not part of this installation. Read them on the site.")
 
 

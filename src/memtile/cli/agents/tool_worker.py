@@ -18,6 +18,7 @@ from types import FrameType
 from typing import Any, TextIO
 
 from memtile.cli.agents.lookup_tools import SECONDS, Answer
+from memtile.cli.agents.page_search import places
 from memtile.cli.agents.tool_arguments import RefusedError, as_text, check_arguments, refused
 from memtile.cli.agents.tools import MODELS, TOOLS
 from memtile.cli.failure import UsageError, expected_end
@@ -63,7 +64,7 @@ class ToolWorker:
         command = (command[0], "-P", *command[1:])
         if not self._sandbox:
             return ProcessStart(command, environment(os.environ))
-        policy = sandbox_policy(self._root, self._memory, ())
+        policy = sandbox_policy(self._root, self._memory, places())
         return confined(policy._replace(parent=os.getpid()), command)
 
     def call(self, tool: str, arguments: dict[str, Any]) -> tuple[Answer, bool]:

@@ -42,6 +42,7 @@ class CaseOutcome:
         baseline: its cycles in the baseline; None = it has none there.
         seconds: that the test took.
         allow_unknown: it is good also where nothing says what must come out.
+        missing: what it was refused for the lack of, such as ``operation aievec.mac`` or ``function zero``.
     """
 
     name: str
@@ -55,11 +56,21 @@ class CaseOutcome:
     baseline: int | None = None
     seconds: float = 0.0
     allow_unknown: bool = False
+    missing: tuple[str, ...] = ()
 
     @property
     def good(self) -> bool:
         """Whether it passed, or is unknown and may be."""
         return self.verdict is Verdict.PASSED or (self.verdict is Verdict.UNKNOWN and self.allow_unknown)
+
+    @property
+    def reason(self) -> str:
+        """Why, without the path of the design, beside its name."""
+        return (
+            self.why.replace(f"{self.file}:", "line ", 1)
+            if self.why.startswith(f"{self.file}:")
+            else self.why
+        )
 
     @property
     def summary(self) -> str:
@@ -88,6 +99,7 @@ class CaseOutcome:
             "verdict": self.verdict.value,
             "good": self.good,
             "why": self.why,
+            "missing": list(self.missing),
             "device": self.device or None,
             "cycles": self.cycles,
             "budget": self.budget,
@@ -111,6 +123,7 @@ class CaseOutcome:
             data["baseline"],
             data["seconds"],
             allow_unknown,
+            tuple(data["missing"]),
         )
 
     def details(self) -> Iterator[str]:
@@ -193,7 +206,7 @@ class SuiteResult:
             width: characters of a design's line; what is longer is cut.
         """
         yield self.verdict
-        rows = [(each.verdict.value, each.name, each.time, each.why) for each in self._bad_first()]
+        rows = [(each.verdict.value, each.name, each.time, each.reason) for each in self._bad_first()]
         wide = [max((len(row[n]) for row in rows), default=0) for n in range(3)]
         for verdict, name, time, why in rows:
             line = f"  {verdict:{wide[0]}}  {name:{wide[1]}}  {time:>{wide[2]}}  {why}".rstrip()
@@ -218,7 +231,7 @@ class SuiteResult:
         ]
         for each in self._bad_first():
             mark = "✅" if each.good else "❌"
-            cells = (f"`{each.name}`", f"{mark} {each.verdict}", each.time, each.why)
+            cells = (f"`{each.name}`", f"{mark} {each.verdict}", each.time, each.reason)
             lines.append(f"| {' | '.join(map(_cell, cells))} |")
         details = [line for each in self.outcomes for line in each.details()]
         if details:

@@ -13,7 +13,7 @@ _EVERY = ("expect", "tolerance", "cycles", "within", "seconds", "allow_unknown",
 _CODE = ("kernels", "include", "define")
 _USED = {
     "a graph in C++": ("set", "define", "include", "cost", "device", "in_folder"),
-    "a program of IRON": ("inputs", "arguments", "set", "device"),
+    "a program of IRON": ("inputs", "arguments", "set", "device", "cost", *_CODE),
     "a design in Python": ("set",),
     "a text of MLIR": ("inputs", "sequence", "set", "device", "cost", *_CODE),
     "a build": ("inputs", "sequence", "device", *_CODE),
@@ -27,6 +27,11 @@ def kind_of(path: Path) -> str:
     if path.suffix == ".py":
         return "a program of IRON" if is_program(path) else "a design in Python"
     return "a text of MLIR" if path.suffix == ".mlir" else "a build"
+
+
+def takes(path: Path, key: str) -> bool:
+    """Whether a design has a use for a setting."""
+    return key in _USED[kind_of(path)]
 
 
 def refuse_unused(where: str, path: Path, keys: Iterable[str]) -> None:

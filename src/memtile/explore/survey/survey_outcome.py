@@ -5,12 +5,15 @@ It also says what a survey found: designs by bucket, what is missing most, as a 
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
+from memtile.explore.suite.outcome import CaseOutcome, Verdict
 from memtile.plain_text import printable
 from memtile.sheet import Sheet, SheetColumn
 
@@ -32,12 +35,22 @@ class Bucket(StrEnum):
 
 
 _TEXTS = {
-    Bucket.EXACT: "exact: finished, with the data that lie beside it",
-    Bucket.FINISHED: "finished: no expected data lie beside it",
-    Bucket.WRONG: "wrong: other data than those that lie beside it",
+    Bucket.EXACT: "exact: finished, with the data that are expected",
+    Bucket.FINISHED: "finished: nothing says what must come out",
+    Bucket.WRONG: "wrong: other data than those that are expected",
     Bucket.STUCK: "stuck: began and did not finish",
     Bucket.REFUSED: "refused: did not begin",
     Bucket.BROKEN: "broken: memtile failed, or the time was over",
+}
+_BUCKETS = {
+    Verdict.PASSED: Bucket.EXACT,
+    Verdict.UNKNOWN: Bucket.FINISHED,
+    Verdict.FAULTY: Bucket.FINISHED,
+    Verdict.WRONG: Bucket.WRONG,
+    Verdict.STUCK: Bucket.STUCK,
+    Verdict.REFUSED: Bucket.REFUSED,
+    Verdict.BROKEN: Bucket.BROKEN,
+    Verdict.ERROR: Bucket.BROKEN,
 }
 GOOD = (Bucket.EXACT, Bucket.FINISHED)
 
@@ -77,16 +90,12 @@ class DesignOutcome:
         }
 
     @classmethod
-    def of(cls, data: dict[str, Any]) -> DesignOutcome:
-        """The outcome of plain data."""
+    def of_test(cls, test: CaseOutcome) -> DesignOutcome:
+        """The outcome of a test that expects what lies beside its design, or nothing."""
+        folder = f"{Path(test.file).parent}{os.sep}"
+        why = "" if test.verdict is Verdict.UNKNOWN else test.why.replace(folder, "")
         return cls(
-            data["design"],
-            Bucket(data["bucket"]),
-            data["why"],
-            tuple(data["missing"]),
-            data["device"] or "",
-            data["cycles"],
-            data["seconds"],
+            test.name, _BUCKETS[test.verdict], why, test.missing, test.device, test.cycles or 0, test.seconds
         )
 
 
