@@ -66,6 +66,6 @@ def enlisted(name: str) -> Callable[..., Any]:
         LookupError: nobody has enlisted it.
     """
     if name not in _HOMES:
-        raise LookupError(f"nobody has said where {name} is")
+        raise LookupError(f"the place of {name} is not known")
     found: Callable[..., Any] = getattr(import_module(_HOMES[name]), name)
     return found

@@ -245,7 +245,7 @@ def test_what_amds_compiler_refuses_is_refused_and_runs_when_asked_for(
         "ERROR: [aiecompiler 77-4352] graph.cpp:11, gr.tiles: the buffers of the tile need"
     )
     assert lines[1].startswith("note: memtile needs 2 descriptors for gr.tiles.")
-    assert lines[2] == "note: memtile runs this graph. To go on with it, compile with MEMTILE_VERDICT=note."
+    assert lines[2] == "note: memtile runs this graph. To keep this setup, compile with MEMTILE_VERDICT=note."
     assert lines[-2:] == ["Compilation Failed", "(WARNING:0, CRITICAL-WARNING:0, ERROR:1)"]
     assert not (tmp_path / "libadf.a").exists()
     monkeypatch.setenv("MEMTILE_VERDICT", "go")

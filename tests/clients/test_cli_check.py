@@ -41,9 +41,9 @@ def test_the_line_of_the_design_is_named_as_compilers_do() -> None:
     done = check("ring.py")
     assert done.exit_code == 1
     assert done.stdout.startswith(
-        "ring.py:7: error MT0106: Each of these waits for a lock that only the next"
+        "ring.py:7: error MT0106: Deadlock, each waits for a lock that only the next one"
     )
-    assert "  and MM2S 0 (BD 1) waits until lock 1 'full' is at least 1 (ring.py:8)" in done.stdout
+    assert "  and MM2S 0 (BD 1) waits for lock 1 'full' (needs 1) (ring.py:8)" in done.stdout
     assert done.stdout.endswith("ring.py: 2 tasks checked, 1 error\n")
 
 

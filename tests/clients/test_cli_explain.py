@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from memtile import Array
 from memtile.cli.design_file import load_design
 from memtile.cli.main import app
+from memtile.cli.screen import first_lines
 from memtile.explain.dump.dump_formats import TILE_WORDS, About, elf_parts, read_coredump
 from support.designs.dump_designs import CIRCLE, MOVING, RING
 from support.designs.paused_columns import clock, sending
@@ -107,8 +108,7 @@ def test_a_circle_of_channels_is_the_same_with_and_without_the_design() -> None:
     assert sentences(beside["findings"]) == sentences(said["findings"])
     assert [each["code"] for each in alone["findings"]] == [each["code"] for each in said["findings"]]
     assert (
-        "memory(0,1) MM2S 0 waits until lock 0 of tile (0, 1) is at least 2"
-        in alone["findings"][0]["message"]
+        "memory(0,1) MM2S 0 waits for lock 0 of tile (0, 1) (needs 2, has " in alone["findings"][0]["message"]
     )
     assert alone["design"] is None
 
@@ -121,7 +121,7 @@ def test_a_column_without_clock_is_named_in_a_dump_too(column: int, files: Path)
     array.run(20_000)
     array.coredump(files / "paused.elf")
     (found,) = explain("paused.elf")["findings"]
-    assert (found["code"], found["message"]) == ("MT0316", f"Column {column} stands still: its clock is off.")
+    assert (found["code"], found["message"]) == ("MT0316", f"Column {column} is stopped: its clock is off.")
 
 
 def test_tiles_without_clock_are_zeros_in_a_dump(files: Path) -> None:
@@ -139,20 +139,20 @@ def test_what_a_core_waits_for_is_open_without_the_design() -> None:
     alone = explain("core.elf")
     assert [each["code"] for each in alone["findings"]] == ["MT0317"]
     assert sentences(alone["findings"]) == [
-        "compute(0,2) S2MM 0 waits until lock 0 of tile (0, 2) is at least 1; it is 0; "
+        "compute(0,2) S2MM 0 waits for lock 0 of tile (0, 2) (needs 1, has 0); "
         "core (0, 2) is stalled at a lock of tile (0, 2); which one, the registers do not say."
     ]
     assert "for which lock a core is stalled, and what it did before" in alone["unknown"]
     text = invoke("explain", "core.elf", "--design", "ring.py", code=1)
-    assert "ring.py, run here, comes to the same state" in text
-    assert "(kernel 'hold') waits until lock 9 'never' of tile (0, 2) is at least 1; it is 0" in text
+    assert "ring.py, run here, reaches the same state" in text
+    assert "(kernel 'hold') waits for lock 9 'never' of tile (0, 2) (needs 1, has 0)" in text
     assert "unknown:" not in text
 
 
 def test_a_design_that_comes_elsewhere_is_told_apart_by_its_registers() -> None:
     invoke("run", "ring.py", "--coredump", "core.bin", code=1)
     text = invoke("explain", "core.bin", "--design", "ring.py", "--set", "value=1", code=1)
-    assert "ring.py, run here, ends otherwise (finished)" in text
+    assert "ring.py, run here, ends differently (finished)" in text
     assert "compute(0,2) Core_Status: Core_Done 0 in the dump, 1 here" in text
     assert "finding: MT0317" in text
     assert "unknown: what a host waits for" in text
@@ -162,7 +162,24 @@ def test_a_dump_of_an_array_at_rest_has_no_finding() -> None:
     Array("npu1", 1).coredump("core.bin")
     text = invoke("explain", "core.bin", "--device", "npu1", code=0)
     assert text.splitlines()[1] == "core.bin: coredump, raw, 6 tiles, npu1"
-    assert text.startswith("status: at rest: every channel is idle")
+    assert text.startswith("status: idle: no channel has a task")
+    invoke("run", "ring.py", "--set", "value=1", "--coredump", "core.bin", code=0)
+    text = invoke("explain", "core.bin", "--device", "npu1", code=0)
+    assert text.startswith(
+        "status: idle: no channel has a task, all queues are empty, and each core has ended"
+    )
+
+
+def test_on_a_terminal_an_answer_fits_on_a_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    invoke("run", "ring.py", "--coredump", "core.bin", code=1)
+    piped = invoke("explain", "core.bin", "--device", "npu1", code=1)
+    monkeypatch.setattr("memtile.cli.screen.terminal_width", lambda: 40)
+    lines = invoke("explain", "core.bin", "--device", "npu1", code=1).splitlines()
+    assert lines[0].startswith("status: stuck")
+    assert len(lines) <= 25
+    assert max(map(len, lines)) <= 40
+    assert " ".join(" ".join(lines).split()) == " ".join(piped.split())
+    assert first_lines(["a b c"] * 20, 3, 26) == [*["a b", "  c"] * 12, "8 more lines (--all)"]
 
 
 def test_of_two_packets_at_an_arbiter_neither_is_said_to_hold_it() -> None:

@@ -43,7 +43,7 @@ def test_a_program_with_a_kernel_gives_its_result(files: dict[str, Path]) -> Non
     done = run(files["init"], files["enable"], files["insts"], "--kernels", files["kernels"], *arrays(files))
     assert done.exit_code == 0, done.output
     np.testing.assert_array_equal(np.load(files["out"]), DATA + 1)
-    assert "at rest: core (0, 2), kernel 'core_0_2': waits until lock 1 is at least 1; it is 0" in done.stdout
+    assert "idle: core (0, 2), kernel 'core_0_2': waits for lock 1 (needs 1, has 0)" in done.stdout
     assert "was enabled" not in done.stdout
     assert "note: " not in done.stdout
 

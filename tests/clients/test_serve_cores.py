@@ -237,7 +237,7 @@ def test_a_body_that_fails_halts_its_core_and_the_server_goes_on(server: Server,
     assert client.read32(CORE + STATUS) >> 19 & 1, "Error_Halt"
     assert (
         "core (0, 2), kernel 'count': stopped by ValueError: five is too many (design.py, line 15). The core "
-        "is halted (Core_Status.Error_Halt); reset and enable it to begin its kernel anew.\n" in server.log
+        "is halted (Core_Status.Error_Halt); reset and enable it to restart its kernel.\n" in server.log
     )
     for value in (RESET, 0, ENABLE):
         control(client, value)

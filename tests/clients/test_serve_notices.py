@@ -55,7 +55,7 @@ def test_an_interface_dma_at_an_address_without_memory(server: Server, client: C
     client.write32(SHIM_MM2S_QUEUE, 3)
     assert told(server, client) == [
         "interface(0,0) MM2S 0, BD 3: halted by AXI_MM_Decode_Error, status 0x03090002: no external memory "
-        "is at 0xdead0000; serve --memory gives some. To go on, clear the status bits"
+        "is at 0xdead0000; serve --memory gives some. To continue, clear the status bits"
     ]
 
 
@@ -72,7 +72,7 @@ def test_compression_in_a_format_that_is_not_public_halts_its_channel_alone(tmp_
         (line,) = told(running, client)
         assert line == (
             "memory_2p(1,1) MM2S 0, BD 0: halted by a compressed format that is not public, status "
-            "0x00080002: send the data uncompressed, or try it on npu1. To go on, reset the channel"
+            "0x00080002: send the data uncompressed, or try it on npu1. To continue, reset the channel"
         )
         client.write32(MEMORY + MM2S_CONTROL, 2)
         client.write32(MEMORY + MM2S_CONTROL, 0)
@@ -109,9 +109,9 @@ def test_descriptors_that_a_channel_cannot_run(server: Server, client: Client) -
     client.write32(MEMORY + S2MM_QUEUE + 16, 2)
     assert told(server, client) == [
         "memory(1,1) S2MM 0, BD 30: halted by Error_BD_Unavailable, status 0x1e080402: the descriptor is one "
-        "of those that only channels of the other parity have. To go on, reset the channel",
+        "of those that only channels of the other parity have. To continue, reset the channel",
         "memory(1,1) S2MM 2, BD 2: halted by Error_BD_Invalid, status 0x02080802: the descriptor has no "
-        "Valid_BD. To go on, reset the channel",
+        "Valid_BD. To continue, reset the channel",
     ]
 
 
@@ -127,8 +127,8 @@ def test_memory_and_locks_out_of_reach(server: Server, client: Client) -> None:
         "memory(3,1) MM2S 0, BD 0: halted by Error_DM_Access_to_Unavailable",
         "memory(3,1) MM2S 2, BD 1: halted by Error_Lock_Access_to_Unavailable",
     ]
-    assert ": an address is in no memory that the channel reaches. To go on, reset the channel" in lines[0]
-    assert ": a lock is none that the channel reaches. To go on, reset the channel" in lines[1]
+    assert ": an address is in no memory that the channel reaches. To continue, reset the channel" in lines[0]
+    assert ": a lock is out of the channel's reach. To continue, reset the channel" in lines[1]
 
 
 def test_a_packet_longer_than_its_descriptor(server: Server, client: Client) -> None:
@@ -275,7 +275,7 @@ def test_the_same_is_counted_and_keeps_nothing_new_from_being_told(server: Serve
     ]
     assert same[-1].startswith("100 times: write of 0x00000000 to ")
     assert sum("0x29" in line for line in lines) == MOST_ALIKE - 1
-    assert "refused accesses to compute(1,2): further ones are only counted, --verbose tells all" in lines
+    assert "refused accesses to compute(1,2): further ones are only counted; --verbose reports all" in lines
     assert "31 more refused accesses to compute(1,2)" in lines
     assert any(line.startswith("read of memory(1,1) 0x80000 at ") for line in lines)
 
@@ -286,8 +286,8 @@ def test_an_enabled_core_is_told_as_one_that_does_nothing(server: Server, client
         client.write32(COMPUTE + 0x32000, 1)
     (line,) = told(server, client)
     assert line == (
-        "core (1, 2) was enabled; its program is not simulated: it does nothing, and what waits for it waits "
-        "for ever; start memtile serve with --design or --kernels"
+        "core (1, 2) was enabled; its program is not simulated: it does nothing, and whatever waits for it "
+        "hangs; start memtile serve with --design or --kernels"
     )
 
 
@@ -325,8 +325,8 @@ def test_a_client_that_polls_in_vain_is_told_why_once(server: Server, client: Cl
         client.read32(MEMORY + S2MM_STATUS)
     (line,) = [line for line in server.log.splitlines() if "MT03" in line]
     assert line.startswith(
-        "memtile serve: MT0302 error: memory(1,1) S2MM 0 waits until lock 3 of tile (1, 1) is at least 1; it "
-        "is 0, and nobody releases it."
+        "memtile serve: MT0302 error: memory(1,1) S2MM 0 waits for lock 3 of tile (1, 1) (needs 1, has 0), "
+        "and nothing releases it."
     )
 
 

@@ -92,7 +92,9 @@ def test_a_saved_array_does_not_go_on_with_other_constants(tmp_path: Path) -> No
     Array("npu1", 1, Timing(core_lock=3)).save(tmp_path / "a.npz")
     with chosen_timing({"core_lock": 3}):
         assert changed(Array.load(tmp_path / "a.npz").engine.timing) == {"core_lock": 3}
-    says = r"a\.npz: the array was saved with core_lock = 3; a saved array cannot go on with other constants"
+    says = (
+        r"a\.npz: the array was saved with core_lock = 3; a saved array cannot continue with other constants"
+    )
     with chosen_timing({"core_lock": 4}), pytest.raises(InputFileError, match=says):
         Array.load(tmp_path / "a.npz")
 

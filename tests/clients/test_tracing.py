@@ -337,7 +337,7 @@ def test_a_channel_that_a_trace_cannot_reach_is_told_with_those_that_it_can() ->
     there = tile.buffer("trace", 64, np.uint32)
     assert refused(lambda: Tracing(array, [stalled], into=(tile.s2mm[0], there))).endswith(
         "interface(0,0) slave TRACE0 is joined to SOUTH0, SOUTH1, SOUTH2, SOUTH3, SOUTH4, SOUTH5 only, "
-        "and no way goes on from there."
+        "and no route continues from there."
     )
 
 

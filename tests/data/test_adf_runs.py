@@ -259,7 +259,7 @@ def test_a_run_without_end_stops_with_its_input() -> None:
             lambda run: (run.init(ROOT), run.run(ROOT, 0)),
             "run.. is called of 0 iterations; allowed is 1 or more",
         ),
-        (lambda run: (run.init(ROOT), run.run(ROOT), run.run(ROOT, 1)), "while an earlier run goes on"),
+        (lambda run: (run.init(ROOT), run.run(ROOT), run.run(ROOT, 1)), "while an earlier run continues"),
         (
             lambda run: (run.init(ROOT), run.run(ROOT), run.wait(ROOT)),
             "wait.. is called for a run without end",

@@ -129,7 +129,7 @@ def test_acquire_equal_of_a_design_waits_for_one_value_alone(value: int) -> None
         assert result.status is (Status.FINISHED if held == value else Status.STUCK)
         assert tile.lock_value(lock) == held
         if held != value:
-            assert f"waits until lock 0 is exactly {value}; it is {held}" in result.waiting[0]
+            assert f"waits for lock 0 (needs exactly {value}, has {held})" in result.waiting[0]
 
 
 @pytest.mark.feature("F17")

@@ -106,7 +106,7 @@ def test_a_schedule_that_ends_otherwise_is_an_error() -> None:
     (broken,) = (finding for finding in result.findings if finding.code == "MT0326")
     assert broken.message.startswith("The run finishes, and in schedule 3 it is stuck: ")
     assert result.proved is not None
-    assert result.proved.text == "holds for this timing only: in schedule 3 it ends otherwise"
+    assert result.proved.text == "holds for this timing only: in schedule 3 it ends differently"
     assert result.proved.status == "broken"
 
 
@@ -146,7 +146,7 @@ def test_a_run_that_met_its_limit_decides_nothing() -> None:
     result = through(rounds=64).run(check=True, max_cycles=300)
     assert result.status is Status.LIMIT
     assert result.proved is not None
-    assert result.proved.text == "holds for this timing: the run did not come to rest"
+    assert result.proved.text == "holds for this timing: the array was still active"
 
 
 def test_nothing_is_said_without_a_check() -> None:
@@ -213,9 +213,7 @@ def test_a_lock_beyond_its_range_in_another_order_is_named() -> None:
 
     tile.run_kernel(gives)
     array.compute_tile(0, 3).run_kernel(takes)
-    assert (
-        "lock 0 'many' of tile (0, 2) may come to more than 63 if who takes is late" in proof(array).reasons
-    )
+    assert "lock 0 'many' of tile (0, 2) may exceed 63 if its consumer is late" in proof(array).reasons
 
 
 def test_words_in_pieces_that_several_use_are_found_in_long_accesses() -> None:
@@ -236,7 +234,7 @@ def test_a_control_packet_may_act_after_what_begins_behind_it() -> None:
     assert (book.packets.sets, book.packets.unknown, book.packets.pauses) == ({1}, 0, 0)
     assert book.given == {0}
     reasons = LockOrders(tile.engine, book, np.ones(64, np.int64)).reasons()
-    assert list(reasons) == ["a control packet gives lock 0 'go' a value while others use it"]
+    assert list(reasons) == ["a control packet sets lock 0 'go' while others use it"]
     book.add(np.array([barrier, barrier, [9, PAUSE, 0, 4]], np.int64))
     assert (book.packets.unknown, book.packets.pauses) == (1, 1)
 

@@ -195,8 +195,7 @@ def test_a_run_of_a_text_reports_it_with_the_cores() -> None:
     result = loaded(TEXT, {"work": work}).run(np.arange(64, dtype=np.int32)).result
     (finding,) = [each for each in result.findings if each.code == "MT0407"]
     assert finding.message == (
-        "Function 'work' of core (0, 2) assigns 'b' anew instead of writing into it, so what it computes is "
-        "lost."
+        "Function 'work' of core (0, 2) rebinds 'b' instead of writing into it, so what it computes is lost."
     )
     assert finding.fix == "Write into the array: b[...] = what it computes."
     assert finding.sides[0].place == f"{HERE}:{work.__code__.co_firstlineno + 1}"

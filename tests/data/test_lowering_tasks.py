@@ -227,8 +227,8 @@ def test_a_repeat_begins_where_the_first_pass_did() -> None:
     piece = tile.read(buffer, view(16)[:2]).descriptors[0].but(iteration=Iteration(4, 3))
     uneven = Transfer((piece,), runs=5)
     assert refused(lambda: tile.mm2s[0].start(uneven, repeat=2)) == (
-        "memory tile, MM2S 0: one pass of Transfer(10 words, 1 descriptors, 5 runs) leaves an iteration in "
-        "its middle, where the next would go on (AM025 DMA_BDn_6: Iteration_Current moves at every load). "
+        "memory tile, MM2S 0: one pass of Transfer(10 words, 1 descriptors, 5 runs) ends in the middle of an "
+        "iteration (AM025 DMA_BDn_6: Iteration_Current moves at every load). "
         "Start it as often as it shall run."
     )
     assert tile.bd_pool.free(0) == 24

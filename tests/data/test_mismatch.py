@@ -37,7 +37,7 @@ DATA = np.arange(1, 65, dtype=np.int32)
         (DATA.reshape(8, 8).T.ravel(), "MT0401", "the expected 8 x 8 elements came column by column"),
         (DATA.reshape(4, 16).T.ravel(), "MT0401", "the expected 4 x 16 elements came column by column"),
         (DATA[::-1], "MT0401", "came backwards"),
-        (np.roll(DATA, -5), "MT0402", "turned round by 5 elements"),
+        (np.roll(DATA, -5), "MT0402", "rotated by 5 elements"),
         (np.concatenate([[7, 7, 7], DATA[:-3]]).astype(np.int32), "MT0402", "is late by 3 elements"),
         (np.concatenate([DATA[3:], [7, 7, 7]]).astype(np.int32), "MT0402", "is early by 3 elements"),
         (
@@ -130,7 +130,12 @@ REALS = np.random.default_rng(3).standard_normal(64).astype(np.float32)
 @pytest.mark.parametrize(
     ("got", "expected", "code", "text"),
     [
-        (BYTES * np.int8(2), np.clip(BYTES * 2.0, -128, 127).astype(np.int8), "MT0411", "wraps round at the"),
+        (
+            BYTES * np.int8(2),
+            np.clip(BYTES * 2.0, -128, 127).astype(np.int8),
+            "MT0411",
+            "wraps around at the",
+        ),
         (np.clip(BYTES * 2.0, -128, 127).astype(np.int8), BYTES * np.int8(2), "MT0411", "is saturated"),
         ((DATA * 50).astype(np.int8).astype(np.int32), DATA * 50, "MT0411", "only the low 8 bits"),
         (DATA * 99 >> 4, DATA * 99 + 8 >> 4, "MT0411", "is 1 less than expected in 32 of 64 elements, and"),
@@ -171,14 +176,14 @@ def test_elements_that_are_right_up_to_one_say_where_to_look() -> None:
     sources = SimpleNamespace(text=lambda _: "MM2S 0 writes it.", exchanged_ids=lambda _: None)
     (finding,) = wrong_words([Check.compare("back", got, expected)], cast(WordSources, sources))
     assert finding.message.endswith("All before element 32 are right. MM2S 0 writes it.")
-    assert finding.fix.startswith("Look at what makes these words from element 32 on, and at what it reads: ")
+    assert finding.fix.startswith("Check what makes these words from element 32 on, and what it reads: ")
 
 
 def test_outputs_that_are_exchanged_name_each_other() -> None:
     one, other = Check.compare("c", DATA, DATA + 3), Check.compare("d", DATA + 3, DATA)
     first, second = with_exchanges([one, other], [(DATA, DATA + 3), (DATA + 3, DATA)])
     assert first.cause is not None
-    assert first.cause.text == "has what was expected of d, and the other way round"
+    assert first.cause.text == "has the values expected of d, and vice versa"
     assert second.cause is not None
     (alone, _) = with_exchanges([one, Check.compare("d", DATA, DATA)], [(DATA, DATA + 3), (DATA, DATA)])
     assert alone.cause is not None
@@ -243,7 +248,7 @@ def test_two_buffers_of_one_name_have_writers_of_their_own() -> None:
     assert [finding.message.rpartition(". ")[2] for finding in findings] == [
         f"compute(0,{row}) S2MM 0 writes 4 words with BD 0." for row in (2, 3)
     ]
-    assert findings[0].fix == "Look at what makes these words, and at what it reads."
+    assert findings[0].fix == "Check what makes these words, and what it reads."
 
 
 @pytest.mark.parametrize(
@@ -305,7 +310,7 @@ def test_a_finished_run_names_it_as_an_error() -> None:
     result = tile.run()
     (finding,) = result.findings
     assert (finding.code, finding.severity) == ("MT0402", "error")
-    assert finding.message == "MM2S 0 is turned round by 5 elements: it begins with element 5."
+    assert finding.message == "MM2S 0 is rotated by 5 elements: it begins with element 5."
 
 
 def test_a_stride_of_the_reader_is_said_by_the_places_in_its_buffer() -> None:

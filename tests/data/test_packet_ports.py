@@ -113,7 +113,7 @@ def test_a_port_without_a_packet_bus_is_refused_and_not_dropped() -> None:
     tile = MemoryTile()
     buffer = tile.buffer("b", (SIZE, SIZE))
     assert refused(lambda: tile.mm2s[1].start(tile.read(buffer, band(2)))) == (
-        "MM2S 1: the tiling has packet_port_id 2, but the channel is on no packet bus, so nobody gets "
+        "MM2S 1: the tiling has packet_port_id 2, but the channel is on no packet bus, so nothing receives "
         f"packets of that port {SOURCE}. Join the channel to a packet bus, or leave out packet_port_id."
     )
     merge = (

@@ -137,7 +137,7 @@ def shared_block(units: int) -> Array:
 def test_a_writer_with_two_readers_waits_for_both() -> None:
     fix = first(shared_block(1)).fix
     assert "Let memory(0,1) S2MM 0, BD 0 acquire 2 of lock 0 'free' of tile (0, 1)" in fix
-    assert fix.endswith("memory(0,1) MM2S 0 and memory(0,1) MM2S 1 release, and begin it with 2.")
+    assert fix.endswith("memory(0,1) MM2S 0 and memory(0,1) MM2S 1 release, and initialise it to 2.")
     assert shared_block(2).run(check=True).good
 
 
@@ -325,7 +325,9 @@ def test_cores_that_share_one_buffer_have_room_for_one(room: int) -> None:
     if room == 1:
         assert array.run(check=True).good
         return
-    says = "If lock 0 'free' of tile (0, 3) counts one buffer alone, begin it with 1 instead of 2; else let "
+    says = (
+        "If lock 0 'free' of tile (0, 3) counts one buffer alone, initialise it to 1 instead of 2; else let "
+    )
     assert first(array).fix.startswith(says)
 
 

@@ -74,7 +74,7 @@ def test_one_empty_too_many_is_found_at_any_speed_of_the_reader(pattern: Any) ->
     assert finding.code == "MT0204"
     assert {words.memory for words in finding.words} == {"buffer 'a'", "buffer 'b'"}
     assert [(words.first, words.count) for words in finding.words] == [(0, WORDS), (0, WORDS)]
-    assert "Begin lock 0 'free' with 2, the number of buffers: 3 is more" in finding.fix
+    assert "Initialise lock 0 'free' to 2, the number of buffers: 3 is more" in finding.fix
     assert {side.who for side in finding.sides} == {"S2MM 0", "MM2S 0"}
     places = dict(side.place.split(", ") for side in finding.sides)
     assert places.keys() == {"BD 0", "BD 2"}

@@ -50,7 +50,7 @@ def test_rows_that_differ_only_in_numbers_are_one() -> None:
     assert [line for line in lines if line.startswith("4 memory S2MM")] == [
         "4 memory S2MM   a_rather_long_fif…     30 %  60 % lock acquire, 10 % idle"
     ]
-    assert "at rest (16 alike): core (0, 2), kernel 'kernel': waits for a lock" in lines
+    assert "idle (16 alike): core (0, 2), kernel 'kernel': waits for a lock" in lines
     assert len([*run_of(4).sheet().rows]) == 16
     assert common_name(["a1_x2", "a1_x3"]) == "a1_x*"
 

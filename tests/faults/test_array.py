@@ -202,7 +202,7 @@ def test_a_stuck_array_names_tiles_and_asks_only_the_own_tile_for_its_lock() -> 
     array.connect(memory.mm2s[0], compute.s2mm[0])
     result = array.run()
     assert result.status is Status.STUCK
-    why = "waits until lock 0 'never' is at least 1; it is 0, and no running chain releases it"
+    why = "waits for lock 0 'never' (needs 1, has 0), and no running chain releases it"
     assert result.waiting == (
         f"memory(0,1) S2MM 0, BD 0, word 0 of 16: {why}",
         f"compute(0,2) S2MM 0, BD 0, word 0 of 16: {why}; 16 words in its ingress buffer are not taken",

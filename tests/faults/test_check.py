@@ -61,8 +61,8 @@ def test_waits_that_only_each_other_would_end_are_a_circle() -> None:
     assert codes(result) == ["MT0106"]
     (finding,) = result.findings
     assert len(finding.sides) == 2
-    assert "lock 0 'empty' is at least 1" in finding.message
-    assert "lock 1 'full' is at least 1" in finding.message
+    assert "waits for lock 0 'empty' (needs 1)" in finding.message
+    assert "waits for lock 1 'full' (needs 1)" in finding.message
     assert not result.good
 
 
@@ -70,7 +70,7 @@ def test_a_lock_that_nobody_releases_is_the_root_and_told_once() -> None:
     result = found(lambda: ring(1, released=False))
     assert codes(result) == ["MT0103"]
     assert (
-        "lock 1 'full' is at least 1, and it begins with 0, and nobody releases it"
+        "waits for lock 1 'full' (needs 1): it starts at 0, and nothing releases it"
         in result.findings[0].message
     )
 
@@ -199,7 +199,7 @@ def test_ends_of_a_circuit_that_differ_in_length() -> None:
     short, long = found(lambda: lane(16, 20)), found(lambda: lane(20, 16))
     assert codes(short) == codes(long) == ["MT0108"]
     assert "waits for 4 words that never come" in short.findings[0].message
-    assert "nobody takes the last 4 words" in long.findings[0].message
+    assert "nothing takes the last 4 words" in long.findings[0].message
     assert all("test_check.py:" in side.place for side in short.findings[0].sides)
 
 
@@ -249,7 +249,7 @@ def test_output_that_nobody_takes() -> None:
 
     result = found(design)
     assert codes(result) == ["MT0109"]
-    assert "nobody takes its words" in result.findings[0].message
+    assert "nothing takes its words" in result.findings[0].message
 
 
 def test_a_receiver_without_a_task() -> None:

@@ -138,7 +138,7 @@ def test_a_read_of_memory_that_nothing_has_written(kernel: Kernel) -> None:
     made = kernel.loaded(f"{HEAD}  int32_t sum = a[0];\n  sum += b[5];\n  b[0] = sum;\n}}\n", sanitize=True)
     said = findings(made.run(*kernel.arrays(), check=True))
     assert "kernel.cc:4 reads word 5 of buffer 'out_buff_0'" in said
-    assert "nobody has written them" in said
+    assert "nothing has written them" in said
 
 
 def test_memory_that_is_written_first_is_no_finding(kernel: Kernel) -> None:
@@ -337,7 +337,7 @@ def test_an_exact_acquire_waits_for_exactly_that(kernel: Kernel) -> None:
     kernel.design.write_text(through_core(CALL, TWO, more=lock))
     done = kernel.run(f"{HEAD}  memtile::acquire_equal(48 + 12, 1);\n}}\n")
     assert not done.result.good
-    assert "at kernel.cc:3: waits until lock 12" in str(done.result)
+    assert "at kernel.cc:3: waits for lock 12" in str(done.result)
 
 
 # sources that are none --------------------------------------------------------------------------------------

@@ -161,16 +161,16 @@ def test_a_finding_has_the_circle_in_order_and_a_repair(untimed: bool) -> None:
     (finding,) = result.findings
     assert (finding.code, result.status) == ("MT0303", Status.STUCK)
     assert finding.message == (
-        "Nobody can begin: S2MM 0 ('block') waits until lock 0 'empty' is at least 1 (it is 0), which MM2S 0 "
-        "('block') would release; MM2S 0 ('block') waits until lock 1 'full' is at least 1 (it is 0), which "
-        "S2MM 0 ('block') would release."
+        "Deadlock before the first transfer: S2MM 0 ('block') waits for lock 0 'empty' (needs 1, has 0), "
+        "released only by MM2S 0 ('block'); MM2S 0 ('block') waits for lock 1 'full' (needs 1, has 0), "
+        "released only by S2MM 0 ('block')."
     )
     assert [side.who for side in finding.sides] == ["S2MM 0 ('block')", "MM2S 0 ('block')"]
     assert [side.place.split(":")[0] for side in finding.sides] == [
         "BD 0, tests/faults/test_deadlock.py",
         "BD 1, tests/faults/test_deadlock.py",
     ]
-    assert finding.fix.startswith("Begin with lock 0 'empty' at the number of free buffers")
+    assert finding.fix.startswith("Initialise lock 0 'empty' to the number of free buffers")
     assert finding.cycles == (None if untimed else (result.cycles, result.cycles))
 
 
@@ -300,8 +300,8 @@ def test_who_may_release_a_lock_is_a_guess_where_no_text_says_it_and_an_error_ab
     (finding,) = relay((2, 3, 4), knows=False).run().findings
     assert (finding.code, finding.severity) == ("MT0322", "warning")
     assert (
-        "waits until lock 0 'permit 3' of tile (0, 3) is at least 1; it is 0; nothing that is known releases "
-        "it, and whether core (0, 2) (kernel 'hides') would is not known"
+        "waits for lock 0 'permit 3' of tile (0, 3) (needs 1, has 0); no known code releases it, "
+        "and whether core (0, 2) (kernel 'hides') does is not known"
     ) in finding.message  # core (0, 4) sees the lock, and its kernel cannot come to it
 
 
@@ -454,7 +454,7 @@ def test_a_channel_whose_column_alone_has_no_clock_is_named() -> None:
     array.run(20)
     clock(array, 0, on=False)
     (found,) = array.run().findings
-    assert (found.code, found.message) == ("MT0316", "Column 0 stands still: its clock is off.")
+    assert (found.code, found.message) == ("MT0316", "Column 0 is stopped: its clock is off.")
     assert "memory(0,1) MM2S 0 ('out')" in {side.who for side in found.sides}
 
 
@@ -469,14 +469,14 @@ def test_of_a_column_without_clock_nobody_else_is_blamed_whether_it_sends_passes
     result = array.run()
     assert result.status is Status.STUCK
     (found,) = result.findings
-    assert (found.code, found.message) == ("MT0316", f"Column {column} stands still: its clock is off.")
+    assert (found.code, found.message) == ("MT0316", f"Column {column} is stopped: its clock is off.")
 
 
 def test_a_column_whose_reset_is_held_is_named() -> None:
     array = sending(3)
     reset(array, 1, on=True)
     (found,) = array.run().findings
-    assert found.message == "Column 1 stands still: its reset is held."
+    assert found.message == "Column 1 is stopped: its reset is held."
 
 
 def test_a_program_that_has_met_its_waits_has_no_findings_though_a_core_waits_for_more() -> None:
@@ -484,7 +484,7 @@ def test_a_program_that_has_met_its_waits_has_no_findings_though_a_core_waits_fo
     five = case.read_text("utf-8").replace("%turns = arith.constant 4", "%turns = arith.constant 5")
     done = load(Text(case.name, five)).run(np.arange(64, dtype=np.int32), None, pad_arguments=True)
     assert done.result.status is Status.FINISHED
-    assert any("kernel 'kernel': waits until lock 1 'x_full'" in line for line in done.result.resting)
+    assert any("kernel 'kernel': waits for lock 1 'x_full'" in line for line in done.result.resting)
     assert not severe(done.result.findings)
     assert not done.result.waits
 

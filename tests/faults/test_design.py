@@ -123,10 +123,9 @@ def test_a_stuck_design_says_who_waits_for_what_and_who_would_release_it() -> No
     assert result.status is Status.STUCK
     assert result.exact is False
     assert result.waiting == (
-        "S2MM 0, BD 0, word 0 of 16: waits until lock 1 'empty' is at least 1; it is 0, "
+        "S2MM 0, BD 0, word 0 of 16: waits for lock 1 'empty' (needs 1, has 0), "
         "released by MM2S 0 (BD 1); 16 words in its ingress buffer are not taken",
-        "MM2S 0, BD 1, word 0 of 16: waits until lock 0 'full' is at least 1; it is 0, "
-        "released by S2MM 0 (BD 0)",
+        "MM2S 0, BD 1, word 0 of 16: waits for lock 0 'full' (needs 1, has 0), released by S2MM 0 (BD 0)",
     )
 
 

@@ -45,9 +45,9 @@ def passed_on(wrong: str = "", receive: bool = True, endless: bool | None = None
 def test_a_loop_without_end_waits_for_more_work_and_has_finished() -> None:
     result = passed_on()
     assert (result.status, result.exact, result.good, result.waiting) == (Status.FINISHED, True, True, ())
-    line = "core (0, 2), kernel 'work': waits until lock 1 'come.full' is at least 1; it is 0"
+    line = "core (0, 2), kernel 'work': waits for lock 1 'come.full' (needs 1, has 0)"
     assert result.resting == (line,)
-    assert f"at rest: {line}" in str(result)
+    assert f"idle: {line}" in str(result)
     assert result.as_json()["resting"] == [line]
 
 

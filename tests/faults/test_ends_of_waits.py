@@ -46,7 +46,7 @@ def test_of_a_join_the_core_that_made_less_is_the_one() -> None:
     assert "compute(0,4) MM2S 0 'part[2]' waits" in finding.message
     assert "core (0, 2)" not in finding.message
     assert finding.fix == (
-        "Let it take part as often as the others do, or let interface(0,0) S2MM 0 'whole' ask for less: "
+        "Let it run as many rounds as the others, or let interface(0,0) S2MM 0 'whole' ask for less: "
         "it has 48 of its 96 words."
     )
 
@@ -119,4 +119,4 @@ def test_a_ring_of_cores_without_a_first_one_is_told_where_to_begin() -> None:
         core.run_kernel(kernel(locks[number - 1], locks[number]))
     finding = only(array)
     assert finding.code == "MT0303"
-    assert finding.fix.startswith("Begin with a value above 0 at one of them: lock 1 'c' of tile (0, 3), ")
+    assert finding.fix.startswith("Initialise one of them to a value above 0: lock 1 'c' of tile (0, 3), ")

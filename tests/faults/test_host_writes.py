@@ -156,9 +156,7 @@ def test_a_ring_under_a_lock_of_its_own_is_named_before_who_gets_its_words() -> 
         "Let memory(1,1) MM2S 0 (BD 0) acquire lock 1 'full' of tile (0, 1), and release lock 0 'free'"
         in checked
     )
-    assert ran[0].message.startswith(
-        "memory(1,1) MM2S 0 ('box') sends on without an end to interface(1,0) S2MM 0"
-    )
+    assert ran[0].message.startswith("memory(1,1) MM2S 0 ('box') sends endlessly to interface(1,0) S2MM 0")
 
 
 def test_a_core_that_waits_for_exactly_a_value_waits_for_the_host() -> None:

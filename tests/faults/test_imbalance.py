@@ -174,7 +174,7 @@ def test_a_wait_for_objects_says_the_fifo_its_end_and_the_line_first(tmp_path: P
     text = CALL.replace("scf.for %i = %c0 to %c4", once)
     ended = (
         "waits for a full object of @out (producer end, core (0, 2); "
-        "lock 3 'out_cons_lock_0' of tile (0, 2) is 0, at least 1 is needed)"
+        "lock 3 'out_cons_lock_0' of tile (0, 2) needs 1, has 0)"
     )
     assert f"MM2S 0 'out' {ended}, and core (0, 2) has ended." in of_check(tmp_path, text)[0].message
     file = tmp_path / "design.mlir"
@@ -187,7 +187,7 @@ def test_a_wait_for_objects_says_the_fifo_its_end_and_the_line_first(tmp_path: P
     line = line_of(CALL, "aie.objectfifo.acquire @in")
     assert core.state == (
         f"waits in line {line} for a full object of @in (consumer end, core (0, 2); "
-        "lock 1 'in_cons_cons_lock_0' of tile (0, 2) is 0, at least 1 is needed)"
+        "lock 1 'in_cons_cons_lock_0' of tile (0, 2) needs 1, has 0)"
     )
 
 

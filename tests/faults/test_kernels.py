@@ -165,10 +165,9 @@ def test_a_stuck_design_names_the_core_its_kernel_and_the_lock() -> None:
     result = outcome(engine, engine.run(1000), {}, [])
     assert result.status is Status.STUCK
     assert result.waiting == (
-        "core (1, 2), kernel 'greedy': waits until lock 3 of tile (1, 3) is at least 2; it is 0, "
+        "core (1, 2), kernel 'greedy': waits for lock 3 of tile (1, 3) (needs 2, has 0), "
         "and no running chain releases it",
-        "core (1, 4), kernel 'idle': waits until lock 0 is at least 1; it is 0, "
-        "and no running chain releases it",
+        "core (1, 4), kernel 'idle': waits for lock 0 (needs 1, has 0), and no running chain releases it",
     )
     first, second = result.waiting
     shown = " ".join(str(result).split())  # long lines are broken

@@ -141,7 +141,7 @@ def test_a_value_at_the_start_is_named_with_its_line(
         (finding,) = found
         assert finding.code == "MT0122"
         assert (
-            f" '{name}' of tile (0, 2), line {line_of(text, at[10:])}, begins with {new}, " in finding.message
+            f" '{name}' of tile (0, 2), line {line_of(text, at[10:])}, starts at {new}, " in finding.message
         )
         assert finding.fix.endswith(f"of tile (0, 2) with {right}.")
 

@@ -139,7 +139,7 @@ def test_a_move_that_ends_beyond_its_memory() -> None:
         "MT0125",
         "BD 0 of memory(0,1) MM2S 0 (line 1) reads elements 0 to 65 of buffer 'a', which has 64.",
     )
-    assert found.fix == "Look at its offset (0), sizes and strides: it ends 2 elements beyond buffer 'a'."
+    assert found.fix == "Check its offset (0), sizes and strides: it ends 2 elements beyond buffer 'a'."
 
 
 @pytest.mark.parametrize(
@@ -309,7 +309,7 @@ def test_a_descriptor_with_the_wrong_buffer_is_why_words_are_unwritten() -> None
     assert first.code == "MT0209"
     assert first.message == (
         "memory(0,1) S2MM 0, BD 0 writes buffer 'b', as another BD of its chain does, but memory(0,1) MM2S "
-        "0, BD 2, which waits for it by lock 1 'full' of tile (0, 1), reads buffer 'a', which nobody has "
+        "0, BD 2, which waits for it by lock 1 'full' of tile (0, 1), reads buffer 'a', which nothing has "
         "written."
     )
     assert first.fix == "Let BD 0 of memory(0,1) S2MM 0 use buffer 'a'."
@@ -321,7 +321,7 @@ def test_where_nobody_else_uses_either_buffer_both_are_named() -> None:
     assert first.code == "MT0203"
     assert first.message == (
         "memory(0,1) S2MM 0, BD 0 writes buffer 'c', but memory(0,1) MM2S 0, BD 2, which waits for it by "
-        "lock 1 'full' of tile (0, 1), reads buffer 'a', which nobody has written."
+        "lock 1 'full' of tile (0, 1), reads buffer 'a', which nothing has written."
     )
     assert first.fix == "Let both use the same buffer; one of these two has the wrong one."
 
@@ -377,8 +377,8 @@ def test_locks_are_not_blamed_beside_a_descriptor_that_is_followed_by_itself(rin
 def test_a_check_sees_words_that_stay_behind() -> None:
     (found,) = (each for each in checked(written(many=32)) if each.code == "MT0323")
     assert found.message.startswith(
-        "When the host has met all its waits, words stay behind: interface(0,0) S2MM 0 'out' takes 32 of the "
-        "64 elements of argument 1, and more are sent to it: "
+        "When all waits of the host are met, words are left over: interface(0,0) S2MM 0 'out' takes 32 of "
+        "the 64 elements of argument 1, and more are sent to it: "
     )
     assert (found.severity, found.fix) == (Severity.WARNING, "Receive all 64 elements.")
     assert found.sides[0].place.startswith("odd.mlir:42:")
@@ -414,7 +414,7 @@ module {
 
 def test_a_check_names_the_core_that_has_no_program() -> None:
     (found,) = (each for each in checked(NO_CORE) if each.code == "MT0103")
-    assert found.message.endswith("it begins with 0, nobody releases it, and core (0, 2) has no program.")
+    assert found.message.endswith("it starts at 0, nothing releases it, and core (0, 2) has no program.")
     assert found.fix.startswith(
         "Give core (0, 2) a program that releases it, or lock 0 'full' of tile (0, 2)"
     )

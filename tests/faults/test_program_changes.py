@@ -85,9 +85,7 @@ def test_a_release_is_put_behind_the_statement_with_the_handle_of_the_acquire(
 
 def test_what_is_not_found_is_said_by_name() -> None:
     changes = ProgramChanges(_PROGRAM, "p.py", _PRINTED)
-    assert changes.missing([Change("p.py", 11, 0, "8", "9")]) == (
-        "line 11 has no literal 8 that stands for this alone"
-    )
+    assert changes.missing([Change("p.py", 11, 0, "8", "9")]) == ("line 11 has no literal 8 for this alone")
     assert changes.missing([Change("q.py", 6, 0, "4", "5")]) == "q.py is another file"
     assert _changed(6, "4", "5", file="q.py") == ""
 
@@ -134,9 +132,7 @@ def test_the_first_change_with_which_the_program_itself_runs_is_offered() -> Non
 def test_a_repair_that_has_no_literal_is_named() -> None:
     tried, said = _search(_repair(11, "8", "9"))
     assert tried.best is None
-    assert said.endswith(
-        "9 instead of 8 in what it prints, but line 11 has no literal 8 that stands for this alone"
-    )
+    assert said.endswith("9 instead of 8 in what it prints, but line 11 has no literal 8 for this alone")
     tried, said = _search(_repair(6, "4", "5"), good="never")
     assert said.endswith("but the program fails with it")
 

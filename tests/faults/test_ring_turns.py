@@ -124,7 +124,7 @@ def test_one_that_gives_several_units_is_held_against_all_readers() -> None:
 
 def test_a_buffer_that_is_written_again_before_a_read_is_overwritten() -> None:
     (wrong,) = found("aa", "aa")
-    assert "BD 0 of its ring does, and lock 0 'free' of tile (0, 1) begins with 2" in wrong.message
+    assert "BD 0 of its ring does, and lock 0 'free' of tile (0, 1) starts at 2" in wrong.message
     assert [side.place for side in wrong.sides] == ["ring.mlir:21:7", "ring.mlir:16:7"]
     (wrong,) = found("bb", "bb")  # a is free, and comes before b
     assert [side.place for side in wrong.sides] == ["ring.mlir:16:7", "ring.mlir:21:7"]

@@ -46,7 +46,7 @@ def test_cores_that_take_more_than_is_sent_are_named_before_who_passes_it_on() -
     assert dealt(2).run().findings == ()
     (finding,) = dealt(3).run().findings
     assert [side.who[:11] for side in finding.sides][:2] == ["core (0, 2)", "core (0, 3)"]
-    assert "as other cores do, waits until lock 1 'there'" in finding.message
+    assert "as other cores do, waits for lock 1 'there'" in finding.message
     assert finding.fix.startswith("Let each of these cores take less in its turns, or send")
 
 
@@ -100,9 +100,7 @@ def test_a_lock_that_lets_data_go_before_it_is_written_begins_with_too_much(begi
     found = check("d", lambda: of_mlir(loaded(text))).findings
     assert [each.code for each in found] == [code] * bool(code)
     for each in found:
-        assert (
-            "begins with 1: compute(0,2) MM2S 0 sends from before core (0, 2) has written it" in each.message
-        )
+        assert "starts at 1: compute(0,2) MM2S 0 sends from before core (0, 2) has written it" in each.message
         assert each.sides[0].place.endswith(":8")
 
 

@@ -62,5 +62,5 @@ def test_a_trace_that_goes_on_is_named_and_is_no_work() -> None:
     moves, waits = finding.message.split("; ")
     assert moves == "Since cycle 1,234 only the trace on interface(0,0) S2MM 1 moves"
     assert waits == "compute(0,2) S2MM 0 'come' did nothing."
-    assert finding.fix == "Find out what compute(0,2) S2MM 0 'come' waits for: a trace goes on by itself."
+    assert finding.fix == "Find out what compute(0,2) S2MM 0 'come' waits for: a trace runs on its own."
     assert Standstill(since=1_234, cores=(), traces=ends).finding(engine, ends, []) is None

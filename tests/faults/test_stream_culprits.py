@@ -217,7 +217,7 @@ def test_a_lock_that_only_control_packets_can_release_names_their_sender(tmp_pat
     """The packet has the words 0 and 0: it writes the first word of the tile's memory, and no lock."""
     (finding,) = of_run(tmp_path, CONTROL)
     assert finding.message == (
-        "core (0, 2) waits until lock 0 'go' of tile (0, 2) is at least 1; it is 0; only control packets "
+        "core (0, 2) waits for lock 0 'go' of tile (0, 2) (needs 1, has 0); only control packets "
         f"could release it, and {PACKETS} has sent all that were asked for."
     )
     assert finding.sides[0].who == PACKETS
@@ -256,9 +256,7 @@ def test_control_packets_write_as_many_locks_as_they_have_words_for_before_a_run
     text = changed(text, acquire, f"      aie.use_lock(%more, AcquireGreaterEqual, 1)\n{acquire}")
     (finding,) = of_check(tmp_path, text)
     assert (finding.code, finding.severity) == ("MT0103", Severity.WARNING)
-    assert (
-        "until lock 3 'more' of tile (0, 2) is at least 1; it is 0; only control packets" in finding.message
-    )
+    assert "for lock 3 'more' of tile (0, 2) (needs 1, has 0); only control packets" in finding.message
     more = text.replace("[1, 1, 1, 2]", "[1, 1, 1, 4]").replace("2xi32", "4xi32")
     assert of_check(tmp_path, more) == []
 
@@ -268,7 +266,7 @@ def test_a_core_that_waits_for_what_it_alone_releases_afterwards(tmp_path: Path)
     for finding in (of_check(tmp_path, text)[0], of_run(tmp_path, text)[0]):
         assert finding.sides[0].who == "core (0, 2)"
         assert finding.message == (
-            "core (0, 2) waits until lock 1 'full' of tile (0, 2) is at least 1; it is 0; only core (0, 2) "
+            "core (0, 2) waits for lock 1 'full' of tile (0, 2) (needs 1, has 0); only core (0, 2) "
             "itself could release it, after this wait."
         )
 

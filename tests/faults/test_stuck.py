@@ -42,27 +42,27 @@ def receiving(kernel_times: int, last: str) -> tuple[str, ...]:
     worker.run_kernel(hands_on(End(worker, worker.s2mm[0], buffers, (free, full)), kernel_times, last))
     result = array.run()
     assert result.status is Status.STUCK
-    return tuple(line.split(": ", 1)[1] for line in result.waiting if "waits until lock" in line)
+    return tuple(line.split(": ", 1)[1] for line in result.waiting if "waits for lock" in line)
 
 
 def test_a_kernel_that_released_the_lock_before_is_named() -> None:
     channel, core = receiving(2, "waits")
-    wait = "waits until lock 0 'free' is at least 1; it is 0, "
+    wait = "waits for lock 0 'free' (needs 1, has 0), "
     assert channel == f"{wait}released by core (0, 2) (kernel 'take'){LEFT}"
-    assert core == "waits until lock 0 'free' is at least 9; it is 0, and no running chain releases it"
+    assert core == "waits for lock 0 'free' (needs 9, has 0), and no running chain releases it"
 
 
 def test_one_that_has_ended_is_named_as_ended() -> None:
     (channel,) = receiving(2, "ends")
-    wait = "waits until lock 0 'free' is at least 1; it is 0, "
+    wait = "waits for lock 0 'free' (needs 1, has 0), "
     assert channel == f"{wait}released by core (0, 2) (kernel 'take', which has ended){LEFT}"
 
 
 def test_one_that_could_is_named_as_one_that_may() -> None:
     channel, core = receiving(0, "waits")
-    wait = "waits until lock 0 'free' is at least 1; it is 0, "
+    wait = "waits for lock 0 'free' (needs 1, has 0), "
     assert channel == f"{wait}and no running chain releases it; core (0, 2) (kernel 'take') may{LEFT}"
-    assert core == "waits until lock 0 'free' is at least 9; it is 0, and no running chain releases it"
+    assert core == "waits for lock 0 'free' (needs 9, has 0), and no running chain releases it"
 
 
 def test_a_core_is_told_which_channel_releases_its_lock() -> None:
@@ -71,8 +71,8 @@ def test_a_core_is_told_which_channel_releases_its_lock() -> None:
     (end,) = fifo.consumers
     end.tile.run_kernel(hands_on(end, 1, "ends"))
     assert array.run().waiting[-1] == (
-        "core (0, 3), kernel 'take': waits until lock 1 'f.full' is at least 1; "
-        "it is 0, released by compute(0,3) S2MM 0 'f' (BD 0), compute(0,3) S2MM 0 'f' (BD 1)"
+        "core (0, 3), kernel 'take': waits for lock 1 'f.full' (needs 1, has 0), "
+        "released by compute(0,3) S2MM 0 'f' (BD 0), compute(0,3) S2MM 0 'f' (BD 1)"
     )
 
 
@@ -85,10 +85,10 @@ def test_a_neighbours_lock_is_told_with_its_tile_its_value_and_who_releases_it()
     array.run()
     waiting = array.run().waiting
     assert waiting == (
-        "memory(0,1) MM2S 0, BD 0, word 0 of 16: waits until lock 1 'full' of tile (1, 1) is at least 1; "
-        "it is 0, released by memory(1,1) S2MM 0 (BD 0)",
-        "memory(1,1) S2MM 0, BD 0, word 0 of 16: waits until lock 0 'never' is at least 1; "
-        "it is 0, released by memory(0,1) MM2S 0 (BD 0)",
+        "memory(0,1) MM2S 0, BD 0, word 0 of 16: waits for lock 1 'full' of tile (1, 1) (needs 1, has 0), "
+        "released by memory(1,1) S2MM 0 (BD 0)",
+        "memory(1,1) S2MM 0, BD 0, word 0 of 16: waits for lock 0 'never' (needs 1, has 0), "
+        "released by memory(0,1) MM2S 0 (BD 0)",
     )
 
 

@@ -42,7 +42,7 @@ def ring(count: int) -> MemoryTile:
 
 @pytest.mark.parametrize("untimed", [False, True])
 def test_a_ring_that_cannot_begin_is_stuck_with_one_word_and_with_many(untimed: bool) -> None:
-    wait = "S2MM 0, BD 0, word 0 of 16: waits until lock 0 is at least 1; it is 0, "
+    wait = "S2MM 0, BD 0, word 0 of 16: waits for lock 0 (needs 1, has 0), "
     wait += "released by MM2S 0 (BD 2), MM2S 0 (BD 3)"
     for count, left in (
         (1, "1 word in its ingress buffer"),
@@ -174,7 +174,7 @@ def releasers(*before: int, queue: bool = False) -> str:
         tile.mm2s[0].start(*work)
     tile.mm2s[0].collect()
     (line,) = stuck(tile)
-    return line.partition("; it is 0, ")[2]
+    return line.partition(", has 0), ")[2]
 
 
 def test_a_release_behind_the_wait_itself_is_named() -> None:
@@ -193,10 +193,8 @@ def test_a_release_that_is_over_is_not_named() -> None:
     for channel in tile.mm2s[:2]:
         channel.collect()
     first, second = stuck(tile)
-    assert first.endswith(
-        "waits until lock 1 'other' is at least 1; it is 0, and no running chain releases it"
-    )
-    assert second.endswith("waits until lock 0 is at least 2; it is 1, and no running chain releases it")
+    assert first.endswith("waits for lock 1 'other' (needs 1, has 0), and no running chain releases it")
+    assert second.endswith("waits for lock 0 (needs 2, has 1), and no running chain releases it")
 
 
 def test_an_untimed_run_names_its_limit_and_does_not_call_a_busy_channel_idle() -> None:
@@ -234,4 +232,4 @@ def test_words_that_stay_behind_when_the_host_has_met_its_waits_are_told(tmp_pat
     result = load(str(file)).run(words(64), None).result
     (finding,) = result.findings
     assert (result.status, finding.code, finding.severity) == ("finished", "MT0323", "warning")
-    assert finding.message.startswith("The host met all its waits, and words stayed behind: ")
+    assert finding.message.startswith("All waits of the host were met, but words are left over: ")

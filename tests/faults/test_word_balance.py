@@ -67,6 +67,42 @@ def stuck(array: Array) -> Finding:
     return finding
 
 
+def crossed(*, exchanged: bool) -> Array:
+    """Two cores that send 8 and 24 words to a memory tile, which sends both on."""
+    array = Array("npu1", columns=1)
+    door, shared, cores = (
+        array.interface_tile(0),
+        array.memory_tile(0),
+        [array.compute_tile(0, n) for n in (2, 3)],
+    )
+    box, full, ends = shared.buffer("box", 32), shared.lock(0, "full"), shared.s2mm[1:3]
+    for core, words, end in zip(cores, (8, 24), ends[::-1] if exchanged else ends, strict=True):
+        core.mm2s[0].start(core.read(core.buffer("part", words)))
+        array.connect(core.mm2s[0], end)
+    parts = view(32)[:8], view(32)[8:]
+    for channel, part in zip(ends, parts, strict=True):
+        channel.start(shared.write(box, part).guarded(None, full.release()))
+    shared.mm2s[0].start(shared.read(box, parts[0]).guarded(full.acquire(2)), shared.read(box, parts[1]))
+    array.connect(shared.mm2s[0], door.s2mm[0])
+    door.s2mm[0].start(door.write(array.external("back", np.zeros(32, np.int32))))
+    return array
+
+
+def test_two_flows_with_each_others_receivers_are_named() -> None:
+    found = stuck(crossed(exchanged=True))
+    assert found.code == "MT0139"
+    assert found.message == (
+        "compute(0,2) MM2S 0 sends 8 words in a round to memory(0,1) S2MM 2, which takes 24, and "
+        "compute(0,3) MM2S 0 sends 24 words in a round to memory(0,1) S2MM 1, which takes 8: "
+        "their flows are exchanged."
+    )
+    assert found.fix == (
+        "Let compute(0,2) MM2S 0 send to memory(0,1) S2MM 1, and compute(0,3) MM2S 0 to memory(0,1) S2MM 2."
+    )
+    assert "MT0139" in {each.code for each in check_design(lambda: crossed(exchanged=True)).findings}
+    assert not check_design(lambda: crossed(exchanged=False)).findings
+
+
 def test_lengths_that_agree_have_no_finding() -> None:
     result = ring().run(untimed=True)
     assert (str(result.status), result.findings) == ("finished", ())
@@ -162,7 +198,7 @@ def pointed(*, valid: bool) -> MemoryTile:
 def test_a_chain_that_comes_to_an_invalid_descriptor_names_the_one_that_points_to_it() -> None:
     assert check_design(lambda: pointed(valid=True)).findings == ()
     (found,) = pointed(valid=False).run(untimed=True).findings
-    fix = "BD 0 points to BD 1 (Next_BD): give it Valid_BD, or let the chain go on elsewhere or end."
+    fix = "BD 0 points to BD 1 (Next_BD): set its Valid_BD, or end the chain before it."
     assert (found.code, found.fix) == ("MT0315", fix)
     (before,) = check_design(lambda: pointed(valid=False)).findings
     says = "S2MM 0 (BD 0) points to BD 1 (Next_BD), which is not valid: the channel halts."
@@ -249,5 +285,5 @@ def test_of_a_ring_without_room_the_one_that_is_to_begin_comes_first() -> None:
     found = stuck(array)
     assert (found.code, found.sides[0].who) == ("MT0303", "compute(0,2) S2MM 0 ('given')")
     assert found.message.startswith(
-        "Nobody can begin: compute(0,2) S2MM 0 ('given') waits until lock 0 'free'"
+        "Deadlock before the first transfer: compute(0,2) S2MM 0 ('given') waits for lock 0 'free'"
     )

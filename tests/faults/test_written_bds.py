@@ -66,7 +66,7 @@ def test_a_descriptor_points_to_the_line_that_writes_it(look: Callable[[str], li
 def test_a_lock_that_lets_the_reader_go_first_is_named_first() -> None:
     found = next(each for each in run(ring(full=1)) if each.code == "MT0201")
     assert found.message.startswith(
-        "lock 1 'full' of tile (0, 1) begins with 1: memory(0,1) MM2S 0, BD 1 reads"
+        "lock 1 'full' of tile (0, 1) starts at 1: memory(0,1) MM2S 0, BD 1 reads"
     )
 
 

@@ -21,7 +21,7 @@ def test_every_way_to_hang_has_an_example() -> None:
     # no design of files turns a clock off, and no run of a design leaves a lock unknown: tests/faults/
     # test_deadlock.py and tests/clients/test_cli_explain.py; what a program drops is in tests/faults/
     # test_missing_dma.py; two lengths of which one is off stand in no design of the corpus,
-    # nor does a wait that one of several could end, or a lock of which nobody knows who releases it:
+    # nor does a wait that one of several could end, or a lock whose releaser is unknown:
     # test_deadlock.py; an object that is held on one way alone: test_imbalance.py;
     # only some schedules end otherwise: tests/data/test_every_timing.py;
     # no design of the corpus meets its limit: tests/faults/test_standstill.py;

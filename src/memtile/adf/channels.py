@@ -1,7 +1,7 @@
 """DMA channels of tiles, and streams between interface tiles and programmable logic, as they are given away.
 
 An interface tile has two ports that belong to its DMA in each direction; where a stream of the programmable
-logic has one of these, the channel is not there, and the other way round (AM020 chapter 6).
+logic has one of these, the channel is not there, and vice versa (AM020 chapter 6).
 """
 
 from __future__ import annotations

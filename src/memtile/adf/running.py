@@ -175,7 +175,7 @@ class GraphRun:
             raise self._wrong(graph, "run", f"of {iterations} iterations", "1 or more")
         if not self._is_done(graph):
             kind = HostWaitError if self._waited else DesignError
-            raise self._wrong(graph, "run", "while an earlier run goes on", "a wait before it", kind)
+            raise self._wrong(graph, "run", "while an earlier run continues", "a wait before it", kind)
         state.is_endless = iterations is None
         state.asked += iterations or 0
         for place, core in self._cores(graph):

@@ -231,7 +231,7 @@ def _by_connections(
 def _comes_of(finding: Finding, facts: Sequence[Imbalance], subject: Subject) -> bool:
     """Whether a wait for a lock, found by sums alone, comes of a release that a text lacks for certain."""
     locks = (lock_text(subject.engine, each.lock) for each in facts if each.certain and each.lock >= 0)
-    return finding.code == "MT0103" and any(f"until {lock} is" in finding.message for lock in locks)
+    return finding.code == "MT0103" and any(f"waits for {lock} (" in finding.message for lock in locks)
 
 
 def _softer(finding: Finding) -> Finding:

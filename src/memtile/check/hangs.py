@@ -16,12 +16,13 @@ from memtile.check.streams import OpenStreams, balance_of
 from memtile.explain.bd_chains import BdChains
 from memtile.explain.deadlock.context import CIRCLE_BEFORE_A_RUN, Abstraction
 from memtile.explain.deadlock.find import Hang, Open, hang, id_of
+from memtile.explain.deadlock.sentences import UNRELEASED
 from memtile.explain.findings import Finding, Severity
 from memtile.explain.orders.proof import FINISHES, STUCK, Proof
 
 _FEW = 2  # reasons that are said
 _NO_HOST = "the host is not part of what is checked"
-_NOBODY = "nobody releases it"
+
 _OBJECT = re.compile(r" objects? of @")
 
 
@@ -97,7 +98,7 @@ def _whatever_a_host_does(play: Play, found: Open, why: Callable[[Open], Hang]) 
     between cores, for which others wait in vain.
     """
     hung = why(replace(found, cores=play.waiting_cores()))
-    if any(_NOBODY in each.message for each in hung.findings):
+    if any(UNRELEASED in each.message for each in hung.findings):
         return Hang()
     circles = [each for each in hung.findings if each.code == CIRCLE_BEFORE_A_RUN]
     if circles or not play.unfinished():

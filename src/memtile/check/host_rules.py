@@ -32,7 +32,7 @@ def await_findings(subject: Subject) -> Iterator[Finding]:
                 continue  # traces come as long as somebody works
             name, place = called(subject.engine, ch), last.place
             task = f"the task of {line_of(place)} on {name}" if place else name
-            message = f"The host ends without waiting for {task}: what that writes may not be complete."
+            message = f"The host ends without waiting for {task}: its output may be incomplete."
             side = Side(name, "writes external memory, and the host does not wait for its end", place)
             fix = f"Wait for {task} at the end (dma_wait, dma_await_task, npu.sync, host.wait)."
             sure = subject.made and not last.others_awaited  # a bench may run on
@@ -98,9 +98,9 @@ def _is_loose(subject: Subject, channel: Channel) -> bool:
 
 def _loose(subject: Subject, channel: Channel) -> Iterator[Finding]:
     """A channel of a tile alone that the bench neither feeds nor takes from."""
-    does, fix = "has a task, and nobody takes its words", "Collect them, or expect an array."
+    does, fix = "has a task, and nothing takes its words", "Collect them, or expect an array."
     if channel.receives:
-        does, fix = "has a task, and nobody feeds it", "Feed it an array."
+        does, fix = "has a task, and nothing feeds it", "Feed it an array."
     who, task = called(subject.engine, channel.index), subject.log.of(channel.index)[0]
     severity = Severity.WARNING if task.endless else Severity.ERROR
     yield Finding("MT0109", severity, f"{who} {does}.", (Side(who, does, task.place),), fix=fix)

@@ -42,7 +42,7 @@ def left_findings(subject: Subject) -> Iterator[Finding]:
         does = f"takes {taken} of the {whole} elements of {memory}"
         place = subject.log.of(ch)[-1].place
         message = (
-            f"When the host has met all its waits, words stay behind: {called(engine, ch)} {does}, and more "
+            f"When all waits of the host are met, words are left over: {called(engine, ch)} {does}, and more "
             f"are sent to it: {words.text(engine, ch)}."
         )
         side = Side(called(engine, ch), does, place)

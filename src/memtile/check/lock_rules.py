@@ -1,7 +1,7 @@
-"""Locks that nobody can bring to the value that a descriptor waits for, and circles of such waits.
+"""Locks that can never reach the value that a descriptor waits for, and circles of such waits.
 
 Nothing is run. What a lock can be at most is what software gave it and all that could ever be released, as
-if nobody took anything; a descriptor can begin when what it waits for can be, and those before it in its
+if nothing took anything; a descriptor can begin when what it waits for can be, and those before it in its
 chain can. What cannot begin even so never will: the rule blames no design that works.
 """
 
@@ -15,7 +15,7 @@ from memtile.arch.tiles import MEMORY
 from memtile.check.checked_program import Subject
 from memtile.check.task_list import GivenTask, StaticBd, bd_text
 from memtile.explain.findings import Finding, Severity, Side
-from memtile.explain.lock_waits import lock_text, owner
+from memtile.explain.lock_waits import lock_text, owner, values_text
 from memtile.explain.names import core_name
 from memtile.jit.tables import plain
 
@@ -137,10 +137,8 @@ def _circles(
 def _side(subject: Subject, task: GivenTask, bd: StaticBd) -> Side:
     assert bd.acquire is not None
     lock = lock_text(subject.engine, bd.acquire.lock)
-    relation = "at least " if bd.acquire.value < 0 else "exactly "
-    return Side(
-        bd_text(subject.engine, task, bd), f"waits until {lock} is {relation}{_wanted(bd)}", task.place
-    )
+    does = f"waits for {lock} ({values_text(bd.acquire.value)})"
+    return Side(bd_text(subject.engine, task, bd), does, task.place)
 
 
 def _unreachable(subject: Subject, task: GivenTask, bd: StaticBd, most: int) -> Finding:
@@ -148,31 +146,31 @@ def _unreachable(subject: Subject, task: GivenTask, bd: StaticBd, most: int) -> 
     side = _side(subject, task, bd)
     lock = lock_text(subject.engine, bd.acquire.lock)
     if _wanted(bd) > MEMORY.lock_value_max:
-        why = f"a lock holds {MEMORY.lock_value_max} at most"
-        fix = "Wait for less."
+        why = f"a lock counts to {MEMORY.lock_value_max} at most"
+        fix = "Acquire less at once."
     elif most:
-        why = f"all that is released to it makes {most}"
-        fix = "Release more, wait for less, or begin with more."
+        why = f"its initial value and all releases add up to {most}"
+        fix = "Release more, acquire less, or initialise it to a higher value."
     else:
-        why = "it begins with 0, and nobody releases it"
-        at = _more_than_one(subject, bd.acquire.lock)
-        fix = f"Give {lock} a value at the start, or a release by whoever comes before{at}."
+        why = "it starts at 0, and nothing releases it"
+        fix = f"Give {lock} an initial value, or release it in {_producer(subject, bd.acquire.lock)}."
         core = _without_program(subject, bd.acquire.lock)
         if core:
-            why = f"it begins with 0, nobody releases it, and {core} has no program"
-            fix = f"Give {core} a program that releases it, or {lock} a value at the start."
+            why = f"it starts at 0, nothing releases it, and {core} has no program"
+            fix = f"Give {core} a program that releases it, or {lock} an initial value."
     severity = Severity.WARNING if task.endless or not subject.hosted else Severity.ERROR
-    message = f"{side.who} {side.does}, and {why}."
+    message = f"{side.who} {side.does}: {why}."
     return Finding("MT0103", severity, message, (side,), fix=fix)
 
 
-def _more_than_one(subject: Subject, lock: int) -> str:
+def _producer(subject: Subject, lock: int) -> str:
+    """What may release a lock: in a tile without a kernel only its DMA."""
     tile, _ = owner(subject.engine, lock)
-    return "" if tile not in subject.kernels else ", a core or a DMA"
+    return "a DMA task" if tile not in subject.kernels else "a core or a DMA task"
 
 
 def _without_program(subject: Subject, lock: int) -> str:
-    """The core beside a lock, where nobody gives it a program; else empty."""
+    """The core in the tile of a lock if it has no program; else empty."""
     tile, _ = owner(subject.engine, lock)
     cores = np.flatnonzero(subject.engine.state.cores.tile == tile)
     return core_name(subject.engine, int(cores[0])) if len(cores) and tile not in subject.kernels else ""
@@ -180,11 +178,11 @@ def _without_program(subject: Subject, lock: int) -> str:
 
 def _circle(subject: Subject, circle: Sequence[Start]) -> Finding:
     sides = tuple(_side(subject, *start) for start in circle)
-    told = "; ".join(f"{side.who} {side.does}" for side in sides)
-    message = f"Each of these waits for a lock that only the next would release: {told}."
+    steps = "; ".join(f"{side.who} {side.does}" for side in sides)
+    message = f"Deadlock, each waits for a lock that only the next one releases: {steps}."
     if len(sides) == 1:
-        message = f"{sides[0].who} {sides[0].does}, which only itself releases, after this wait."
+        message = f"{sides[0].who} {sides[0].does}, which only it releases, after this wait."
     endless = all(task.endless for task, _ in circle)
     severity = Severity.WARNING if endless or not subject.hosted else Severity.ERROR
-    fix = "Give one of the locks a value at the start."
+    fix = "Give one of the locks an initial value."
     return Finding("MT0106", severity, message, sides, fix=fix)

@@ -136,7 +136,7 @@ def _times(task: GivenTask, at: int, executions: int) -> int:
 
 MOST_CYCLES = 1 << 19  # of an abstract run: a sixth of a second where nothing is skipped
 _MOST_GRANTS = 256  # to a party, which then is taken for one that nothing holds up
-BY_PACKETS = "control packets may write whatever they like"
+BY_PACKETS = "control packets may write anything"
 _SCRATCH = "words of an abstract run"
 _NO_VALUES = np.zeros(CORE.cascade_words, np.int32)
 _AT_STREAM = (Cause.STREAM_STARVED, Cause.STREAM_BLOCKED)
@@ -489,7 +489,7 @@ class Play:
                     self._open.add(lock)
                 (granted if party.kind is PartyKind.CHANNEL else over)(state, party.number)
                 name = lock_name(self.engine, lock)
-                self.let_go[f"it is not known whether {name} has what is waited for"] = None
+                self.let_go[f"whether {name} has the awaited value is not known"] = None
                 helped = True
         for ch, bd in list(self._at_streams()):
             party = Party(PartyKind.CHANNEL, ch)

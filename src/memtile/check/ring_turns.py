@@ -299,7 +299,7 @@ def _overwritten(subject: Subject, ring: Ring, known: Sequence[Ring]) -> Iterato
     lock = lock_text(subject.engine, ring.acquired)
     message = (
         f"{second.who} {second.does}, as BD {ring.task.bds[other].number} of its ring does, and {lock} "
-        f"begins with {room}: what one wrote is overwritten before anything reads it."
+        f"starts at {room}: what one wrote is overwritten before anything reads it."
     )
     fix = "Give each of these two BDs a buffer of its own; one of them has the wrong one."
     yield Finding("MT0209", Severity.ERROR, message, (second, first), (_words(subject, ring, odd),), fix=fix)

@@ -103,8 +103,8 @@ def _either(subject: Subject, one: BdUse, two: BdUse, lock: LockStep) -> Finding
     first, end = max(one.first, two.first), min(one.end, two.end)
     does = f"writes words {first} to {end - 1} as soon as it has {name}"
     message = f"{names[0]} and {names[1]} both write words {first} to {end - 1} of the memory of tile "
-    message += f"{_place(subject, one.tile)} under {name}: which of them comes first, timing decides."
-    fix = "Let each write words of its own, or give each a lock of its own that says when it is its turn."
+    message += f"{_place(subject, one.tile)} under {name}: timing decides which comes first."
+    fix = "Let each write words of its own, or give each a lock of its own for its turn."
     sides = tuple(Side(who, does, use.task.place) for who, use in zip(names, (one, two), strict=True))
     return Finding("MT0138", Severity.WARNING, message, sides, fix=fix)
 
@@ -194,7 +194,7 @@ def _finding(subject: Subject, one: BdUse, two: BdUse) -> Finding:
     )
     message = (
         f"{sides[0].who} {sides[0].does} and {sides[1].who} {sides[1].does} of {memory}, "
-        "and nothing says who comes first."
+        "and nothing orders the two."
     )
     fix = _free_lock(subject, one, two) or (
         "Let the first release a lock that the second acquires, or have the host wait between them."
@@ -221,7 +221,7 @@ def _free_lock(subject: Subject, one: BdUse, two: BdUse) -> str:
     name, wanted = bd_text(subject.engine, reader.task, reader.bd), lock_text(subject.engine, gives.lock)
     back = "" if takes is None else f", and release {lock_text(subject.engine, takes.lock)}"
     instead = lock_text(subject.engine, reader.bd.acquire.lock)
-    return f"Let {name} acquire {wanted}{back}, instead of {instead}, which nobody else uses."
+    return f"Let {name} acquire {wanted}{back}, instead of {instead}, which nothing else uses."
 
 
 def _place(subject: Subject, tile: int) -> str:

@@ -308,7 +308,7 @@ def _differ(subject: Subject, sender: int, receiver: int, sent: int, taken: int)
     first, second = called(subject.engine, sender), called(subject.engine, receiver)
     late = f"{second} waits for {taken - sent} words that never come"
     if sent > taken:
-        late = f"nobody takes the last {sent - taken} words of {first}"
+        late = f"nothing takes the last {sent - taken} words of {first}"
     sides = (
         Side(first, f"sends {sent} words", subject.log.of(sender)[0].place),
         Side(second, f"takes {taken} words", subject.log.of(receiver)[0].place),

@@ -27,7 +27,7 @@ from memtile.errors import DescriptorError
 from memtile.input_files import STDIN
 
 app = typer.Typer(
-    help="Encode, decode and explain buffer descriptors; make them from tilings.",
+    help="Encode, decode and explain buffer descriptors; create them from tilings.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -104,9 +104,9 @@ def explain(
     words: Words = None,
     tile: Tile = "memory",
     bd: Annotated[int, typer.Option(help="BD number of words on the command line.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Data instead of text.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
 ) -> None:
-    """Say what register words do, in words and in pictures of the access order.
+    """Explain what register words do, in words and in pictures of the access order.
 
     The first picture is the stream of one execution, one row per D0 loop: the word that each position comes
     from or goes to. The second is the memory: the stream position that touches each word.

@@ -77,7 +77,7 @@ def check(
     include: options.Include = None,
     define: options.Define = None,
     timing: options.TimingConstants = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Data instead of text.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
     as_sarif: Annotated[
         bool, typer.Option("--sarif", help="SARIF 2.1.0, for code hosts and editors.")
     ] = False,
@@ -86,22 +86,21 @@ def check(
     dry_run: options.DryRun = False,
     everything: options.AllLines = False,
 ) -> None:
-    """Say what is wrong with designs before they run: budgets, circuits, locks, rows, unordered memory.
+    """Find errors in designs before they run: budgets, circuits, locks, rows, unordered memory.
 
-    Nothing is run, so what depends on data or time is not seen: memtile run says that. Only a design whose
-    end depends on a number of its host is run, to say with which it hangs. Functions that cores call need not
-    be known; those of the library must fit what the text declares, or --kernels has others.
-    A C++ source is compiled to see whether its functions take what cores pass (docs/cpp.md).
-    A graph in C++ is compiled with its kernels and brought into an array; what AMD's compiler would refuse
-    by public rules is a note. Its main does not run.
-    Every finding has a code that stays, the place in the file where it is known, and a repair where there is
-    one.
+    Nothing is run, so memtile run alone finds what depends on data or time. Only a design whose end depends
+    on a host value is run, to find the values with which it hangs. Functions that cores call may be unknown;
+    those of the library must fit their declarations, or --kernels has others.
+    A C++ source is compiled to compare the parameters of its functions with the calls (docs/cpp.md).
+    A graph in C++ is compiled with its kernels and placed in an array; a note reports what AMD's compiler
+    would refuse by its public rules. Its main does not run.
+    Every finding has a stable code, its place in the file if known, and a repair if there is one.
 
     --fix repairs designs in MLIR with one device, in Python and in IRON: it runs them with changes of their
-    texts and writes the likeliest with which they finish without a finding; --dry-run shows the difference.
+    texts and writes the likeliest one that finishes without a finding; --dry-run shows the difference.
 
-    Ends with exit code 1 if there is an error; warnings and notes alone are no reason. What --fix has written
-    is checked again.
+    Ends with exit code 1 if there is an error, not for warnings and notes alone. What --fix has written is
+    checked again.
     """
     if dry_run and not fix:
         raise UsageError("--dry-run is for --fix. Give --fix too.")

@@ -43,7 +43,9 @@ Examples:
 
 _Tolerance = Annotated[
     str | None,
-    typer.Option(metavar="PERCENT", help="Exit code 0 if cycles differ by no more, and words are the same."),
+    typer.Option(
+        metavar="PERCENT", help="Exit code 0 if cycles differ by no more than this and the words are equal."
+    ),
 ]
 
 
@@ -51,7 +53,7 @@ _Tolerance = Annotated[
 @options.running("max_cycles")
 def diff(
     first: Annotated[str, typer.Argument(metavar="A", help="A design, record, program, build or dump.")],
-    second: Annotated[str, typer.Argument(metavar="B", help="What it is compared with.")],
+    second: Annotated[str, typer.Argument(metavar="B", help="The other one.")],
     settings: options.Settings = None,
     second_settings: Annotated[
         list[str] | None,
@@ -62,11 +64,11 @@ def diff(
     timing: options.TimingConstants = None,
     of_run: RunOptions = USUAL,
     tolerance: _Tolerance = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Data instead of text.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
     graph: GraphOptions = NO_GRAPH,
     everything: options.AllLines = False,
 ) -> None:
-    """Say what changed from A to B: cycles by cause and channel, words that came out, registers by field.
+    """Compare A with B: cycles by cause and channel, output words, registers by field.
 
     Designs in Python and MLIR and graphs in C++ are run; records are those of memtile run --record; files of
     register writes, builds, containers and dumps are compared as the registers that they leave, descriptors
@@ -196,14 +198,12 @@ def _is_dump(path: Path) -> bool:
 
 
 def _dump(name: str, device: str) -> ComparedSide:
-    from memtile.explain.compare.comparison import ComparedSide
+    from memtile.explain.compare.comparison import DUMP, ComparedSide
     from memtile.explain.dump.dump_formats import read_coredump
     from memtile.io.dumps import load_coredump, placed_words
 
     loaded = load_coredump(read_coredump(Path(name)), name, device)
-    return ComparedSide(
-        name, "dump", tiles=placed_words(loaded.array.engine, loaded.words), notes=loaded.notes
-    )
+    return ComparedSide(name, DUMP, tiles=placed_words(loaded.array.engine, loaded.words), notes=loaded.notes)
 
 
 def _program(name: str, device: str) -> ComparedSide:

@@ -67,7 +67,7 @@ def export(
 ) -> None:
     """Write a design as MLIR that mlir-aie takes.
 
-    Everything has its place: buffers addresses, locks and descriptors numbers, streams switch settings. A
+    Everything is placed: buffers have addresses, locks and descriptors numbers, streams switch settings. A
     text or a program that is made of object FIFOs stays at that level. Kernels become calls of functions in
     objects named after them or their sources, between the same locks; a host becomes a runtime sequence.
     The cores of a graph repeat its kernels without end, and --functions writes what they call. What no

@@ -37,39 +37,42 @@ class HitArea(StrEnum):
 
 @running(max_cycles=EachMaxCycles)
 def faults(
-    file: Annotated[
-        str, typer.Argument(metavar="DESIGN.py", help="A design; the same every time it is made.")
-    ],
+    file: Annotated[str, typer.Argument(metavar="DESIGN.py", help="A design, deterministic when rebuilt.")],
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="Parameter of the design; repeat."),
     ] = None,
     timing: TimingConstants = None,
     of_run: RunOptions = USUAL,
-    upsets: Annotated[int, typer.Option(min=1, help="How many, each in a word of its own.")] = 1000,
+    upsets: Annotated[int, typer.Option(min=1, help="Number of upsets, each in a different word.")] = 1000,
     bits: Annotated[int, typer.Option(min=1, help="Bits of a word that flip together.")] = 1,
-    seed: Annotated[int, typer.Option(min=0, help="Of the words, bits and cycles.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the words, bits and cycles.")] = 0,
     ecc: Annotated[bool, typer.Option("--ecc/--no-ecc", help="ECC and parity, or neither.")] = True,
     area: Annotated[
         HitArea, typer.Option(help="Words to hit: those of the design's buffers, or all memory of its tiles.")
     ] = HitArea.BUFFERS,
-    as_json: Annotated[bool, typer.Option("--json", help="Data instead of a table.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Name every output that differs.")] = False,
 ) -> None:
-    """Run a design under upsets of its data memory, and count what became of them.
+    """Run a design under upsets of its data memory, and count their effects.
 
-    The design runs once without upsets, for its cycles and outputs, and once with them. Words that nobody
-    has looked at by then are read back, so that every upset is accounted for. The same seed gives the same
+    The design runs once without upsets, for its cycles and outputs, and once with them. Words that nothing
+    has read by then are read back, so that every upset is accounted for. The same seed gives the same
     upsets.
 
     Ends with exit code 1 when wrong data was delivered as if it were right. Ctrl-C ends the run with upsets
     and shows what was done until then, marked as interrupted.
     """
     from memtile.cli.design_file import load_design
+    from memtile.sheet import print_whole, stdout_console
 
     make = partial(load_design, file, settings or ())
     with with_timing(timing):
         result = _campaign(file, make, upsets, bits, seed, ecc, area, of_run)
-    show_result(result, as_json=as_json)
+    if as_json or not everything:
+        show_result(result, as_json=as_json)
+    else:
+        print_whole(stdout_console(), result.sheet(None))
     leave(interrupted=result.interrupted, good=result.good)
 
 

@@ -163,11 +163,12 @@ def _show_mlir(*, as_json: bool) -> None:
         typer.echo(f"{where} ({len(names)})\n{text}")
 
 
-def _completed(incomplete: str) -> list[str]:
+def _completed(context: typer.Context, incomplete: str) -> list[str]:
     """Names that begin so: for the shell, which then also knows files."""
     from memtile.report.register_lookup import names_that_begin
 
-    return names_that_begin(incomplete)
+    before = context.params.get("words") or ()
+    return names_that_begin(incomplete, next(filter(_is_device, before), "npu1"))
 
 
 def info(
@@ -181,28 +182,28 @@ def info(
         ),
     ] = None,
     tile: Annotated[
-        Role | None, typer.Option("--tile", help="Look only in this kind of tile.", case_sensitive=False)
+        Role | None, typer.Option("--tile", help="Search only this kind of tile.", case_sensitive=False)
     ] = None,
     registers: Annotated[
-        bool, typer.Option("--registers", help="How many registers act, store or are refused, by module.")
+        bool, typer.Option("--registers", help="Count registers that act, store or are refused, by module.")
     ] = False,
     refused: Annotated[
-        bool, typer.Option("--refused", help="The same, with the names of those that are refused.")
+        bool, typer.Option("--refused", help="As --registers, with the names of the refused ones.")
     ] = False,
     timing: Annotated[
-        bool, typer.Option("--timing", help="The timing constants, which --timing of other commands changes.")
+        bool, typer.Option("--timing", help="Show the timing constants that --timing sets.")
     ] = False,
     sandbox: Annotated[
-        bool, typer.Option("--sandbox", help="Whether --sandbox of other commands works here, and by what.")
+        bool, typer.Option("--sandbox", help="Show whether --sandbox works here, and how.")
     ] = False,
     mlir: Annotated[
-        bool, typer.Option("--mlir", help="The operations of MLIR designs that are known.")
+        bool, typer.Option("--mlir", help="List the supported operations of MLIR designs.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Data instead of tables.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Show devices with the limits of their tile kinds; a register; or what --set can set of a design.
 
-    A register is shown with its fields, reset values, and what an access does in the model. An address is an
+    Of a register it shows fields, reset values, and what an access does in the model. An address is an
     offset in a tile, or column << 25 | row << 20 | offset. Without a device, npu1 is meant.
     With --registers: which of the registers that AMD documents, or its driver knows, the twin has.
     """

@@ -44,7 +44,7 @@ Defines = Annotated[
         "-D",
         "--define",
         metavar="NAME=VALUE",
-        help="With C++: the value of a name, as for a compiler; it wins over a line of the text.",
+        help="With C++: the value of a name, as for a compiler; it overrides a line of the text.",
     ),
 ]
 ElementType = Annotated[
@@ -70,17 +70,17 @@ def lower(
     element_type: ElementType = None,
     tile: Annotated[
         TileName | None,
-        typer.Option(help="Tile kind whose DMA moves the data, whatever the file says."),
+        typer.Option(help="Tile kind whose DMA moves the data, overriding the file."),
     ] = None,
     access: Annotated[
         Literal["read", "write"] | None,
-        typer.Option(help="Direction, whatever the file says: read = MM2S, write = S2MM."),
+        typer.Option(help="Direction, overriding the file: read = MM2S, write = S2MM."),
     ] = None,
     picture: Annotated[
         Path | None, typer.Option(help="Draw the access order: .svg, .png, or .html (animated).")
     ] = None,
     plane: Plane = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Data instead of text.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
     elements: Annotated[
         bool, typer.Option("--elements", help="With --json: the element indices of the stream.")
     ] = False,

@@ -54,14 +54,14 @@ def _group() -> None:
 
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="Folder of the designs.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Data instead of a table.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
 
 @app.command(epilog=WRITE_EXAMPLES)
 def write(
     folder: Folder,
     constant: Annotated[
-        list[str] | None, typer.Option(help="Constant of docs/timing.md; repeat. Without it all.")
+        list[str] | None, typer.Option(help="Constant of docs/timing.md; repeat. Default: all.")
     ] = None,
     device: Annotated[str, typer.Option(help="Device to measure: npu1 or npu2.")] = "npu1",
     as_json: AsJson = False,
@@ -105,7 +105,7 @@ def read(
     address: Annotated[str, typer.Option(help="Where it is published, https://...")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Say what the constants are that traces of these designs show.
+    """Read timing constants from traces of these designs.
 
     A trace is a file as memtile trace decode takes it: words in hexadecimal, raw words with zeros behind
     them, or a NumPy array. Of several traces of a design the median counts. The file of cases is one as in
@@ -132,13 +132,14 @@ def calls(
     function: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="[PLACE=]NAME", help="Function whose calls a place has; repeat. One place needs no name."
+            metavar="[PLACE=]NAME",
+            help="Function whose calls a place marks; repeat. A single place needs no name.",
         ),
     ] = None,
-    out: Annotated[Path | None, typer.Option(metavar="FILE.json", help="Write it, for --cost.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Data instead of text.")] = False,
+    out: Annotated[Path | None, typer.Option(metavar="FILE.json", help="Write the file for --cost.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
 ) -> None:
-    """Say what calls of your cores' functions cost, from a trace of their event0() and event1().
+    """Measure the cost of calls of your cores' functions, from a trace of their event0() and event1().
 
     FILE is JSON as mlir-aie's parse_trace writes it, CSV as memtile trace decode --csv does, or CSV of your
     own with the columns function, event0 and event1, in cycles. The fewest cycles of a function's calls

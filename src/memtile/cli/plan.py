@@ -105,10 +105,12 @@ class What(StrEnum):
 
 
 Device = Annotated[str, typer.Option(help="Device; memtile info lists them.")]
-Columns = Annotated[int | None, typer.Option(min=1, help="Columns that may be used; all if not given.")]
-By = Annotated[str, typer.Option(metavar="FIGURES", help="What designs are ranked by, as in memtile sweep.")]
-Tried = Annotated[int, typer.Option(min=1, help="Candidates that are simulated, the most promising ones.")]
-Proved = Annotated[int, typer.Option(min=0, help="How many of the best run with data and are checked.")]
+Columns = Annotated[int | None, typer.Option(min=1, help="Number of columns to use; default all.")]
+By = Annotated[
+    str, typer.Option(metavar="FIGURES", help="Objective that ranks designs, as in memtile sweep.")
+]
+Tried = Annotated[int, typer.Option(min=1, help="Number of most promising candidates to simulate.")]
+Proved = Annotated[int, typer.Option(min=0, help="Number of the best to run with data and check.")]
 Workers = Annotated[int, typer.Option(min=0, help="Processes; 0 = this one.")]
 Out = Annotated[
     Path | None,
@@ -117,11 +119,11 @@ Out = Annotated[
         help="Write a design: FILE.py in Python, FILE.iron.py for IRON, FILE.mlir for mlir-aie.",
     ),
 ]
-Pick = Annotated[int, typer.Option(min=0, help="Which one --out writes, by its number in the table.")]
+Pick = Annotated[int, typer.Option(min=0, help="Number in the table of the design that --out writes.")]
 Top = Annotated[int, typer.Option(min=1, help="Rows of the table.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Data instead of a table.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 Macs = Annotated[
-    int | None, typer.Option(min=1, help="Multiplications of a core in a cycle; the peak if not given.")
+    int | None, typer.Option(min=1, help="Multiplications of a core per cycle; default the peak.")
 ]
 
 
@@ -198,7 +200,7 @@ def gemm(
     m: Annotated[int, typer.Option(help="Rows of A and C.")] = 512,
     n: Annotated[int, typer.Option(help="Columns of B and C.")] = 512,
     k: Annotated[int, typer.Option(help="Columns of A, rows of B.")] = 512,
-    dtype: Annotated[MatrixType, typer.Option(help="Of A and B.")] = MatrixType.INT8,
+    dtype: Annotated[MatrixType, typer.Option(help="Type of A and B.")] = MatrixType.INT8,
     macs: Macs = None,
 ) -> Any:
     """Plan a matrix product C = A B, with sums in int32, or in float32 of bfloat16.
@@ -212,19 +214,22 @@ def gemm(
 
 @_command("conv")
 def conv(
-    images: Annotated[int, typer.Option(help="Sent one after another.")] = 1,
+    images: Annotated[int, typer.Option(help="Number of images, sent one after another.")] = 1,
     height: Annotated[int, typer.Option(help="Rows of an image.")] = 32,
     width: Annotated[int, typer.Option(help="Columns of an image.")] = 32,
-    channels: Annotated[int, typer.Option(help="Of the images.")] = 8,
-    features: Annotated[int | None, typer.Option(help="Channels that are made; as many.")] = None,
-    size: Annotated[int, typer.Option(help="Of the window: 1, 3 and so on.")] = 3,
-    depthwise: Annotated[bool, typer.Option("--depthwise", help="A window for each channel.")] = False,
-    layers: Annotated[int, typer.Option(help="That follow each other, a column each.")] = 1,
+    channels: Annotated[int, typer.Option(help="Channels of the images.")] = 8,
+    features: Annotated[
+        int | None, typer.Option(help="Output channels; default as many as --channels.")
+    ] = None,
+    size: Annotated[int, typer.Option(help="Size of the window: 1, 3 and so on.")] = 3,
+    depthwise: Annotated[bool, typer.Option("--depthwise", help="One window per channel.")] = False,
+    layers: Annotated[int, typer.Option(help="Number of consecutive layers, one column each.")] = 1,
     stride: Annotated[int, typer.Option(help="Rows and columns from one window to the next.")] = 1,
-    pool: Annotated[int, typer.Option(help="Rows and columns of features that become one.")] = 1,
-    pooling: Annotated[Pooling, typer.Option(help="Which one of them.")] = Pooling.MAX,
+    pool: Annotated[int, typer.Option(help="Rows and columns of features pooled into one.")] = 1,
+    pooling: Annotated[Pooling, typer.Option(help="Kind of pooling.")] = Pooling.MAX,
     weights: Annotated[
-        Weights, typer.Option(help="Kept in cores, or in rounds to all columns; kept if they fit.")
+        Weights,
+        typer.Option(help="Keep weights in cores, or stream them to all columns; default: keep if they fit."),
     ] = Weights.ANY,
     macs: Macs = None,
 ) -> Any:
@@ -253,9 +258,9 @@ def conv(
 
 @_command("attention")
 def attention(
-    heads: Annotated[int, typer.Option(help="Of them; a multiple of the columns.")] = 4,
-    length: Annotated[int, typer.Option(help="Queries, keys and values of a head.")] = 256,
-    size: Annotated[int, typer.Option(help="Numbers of each.")] = 64,
+    heads: Annotated[int, typer.Option(help="Number of heads, a multiple of the columns.")] = 4,
+    length: Annotated[int, typer.Option(help="Number of queries, keys and values of a head.")] = 256,
+    size: Annotated[int, typer.Option(help="Elements of each.")] = 64,
     exponents: Annotated[int, typer.Option(min=1, help="Exponentials of a core in a cycle.")] = 16,
     macs: Macs = None,
 ) -> Any:
@@ -270,11 +275,11 @@ def attention(
 
 @_command("rows")
 def rows(
-    rows: Annotated[int, typer.Option(help="Of the matrix.")] = 1024,
-    width: Annotated[int, typer.Option(help="Of the matrix.")] = 512,
-    dtype: Annotated[RowType, typer.Option(help="Of its numbers.")] = RowType.INT32,
-    what: Annotated[What, typer.Option(help="Made of each row.")] = What.SUM,
-    per_cycle: Annotated[int, typer.Option(min=1, help="Numbers that a core takes in a cycle.")] = 16,
+    rows: Annotated[int, typer.Option(help="Size of the matrix.")] = 1024,
+    width: Annotated[int, typer.Option(help="Size of the matrix.")] = 512,
+    dtype: Annotated[RowType, typer.Option(help="Type of its elements.")] = RowType.INT32,
+    what: Annotated[What, typer.Option(help="Result for each row.")] = What.SUM,
+    per_cycle: Annotated[int, typer.Option(min=1, help="Elements that a core processes per cycle.")] = 16,
 ) -> Any:
     """Plan a row-wise reduction: sums, largest numbers, or rows normalised.
 

@@ -13,10 +13,11 @@ import typer
 from memtile.cli import run_options as options
 from memtile.cli.array_file import expected_output, parse_wanted, read_given
 from memtile.cli.conditions import with_conditions
+from memtile.cli.costs import design_costs
 from memtile.cli.graph_file import graph_program, is_graph, refuse_options
 from memtile.cli.iron_program import is_iron, run_as_it_is
 from memtile.cli.kernel_sources import NO_KERNELS, KernelSources
-from memtile.cli.mlir_file import SUFFIX, design_costs
+from memtile.cli.mlir_file import SUFFIX
 from memtile.cli.repairs import with_tried_repair
 from memtile.cli.report_files import ReportFiles, Studies, WaveformFile
 from memtile.cli.result_output import leave, show_result, show_verdict
@@ -122,7 +123,7 @@ def run(
     kernel argument (0), an external address (0x100000000), a tile memory (memory(0,1)+0x400), a stream
     (memory(0,1) MM2S 0), or your own: these name in order what is read (--in) or written (--out, --expect).
 
-    A program of IRON imports aie; what is behind it is its own, and it runs as it is: its output, its exit
+    A program of IRON imports aie; words behind it are its own, and it runs unchanged: its output, its exit
     code. With options of memtile in front, but for --device and --timing, the design that it runs first is
     run with its tensors; --set gives values to its options and CompileTime parameters (docs/iron.md).
     A graph of UG1603 is its C++ sources, compiled with -I and -D; main runs as it is written, and its exit

@@ -33,21 +33,24 @@ Check = Annotated[
 ]
 Schedules = Annotated[
     int,
-    typer.Option(min=0, help="With --check: so many more runs, with DMA and arbiters earlier or later."),
+    typer.Option(min=0, help="With --check: number of further runs, with DMA and arbiters earlier or later."),
 ]
 FastForward = Annotated[
-    bool, typer.Option("--fast-forward/--no-fast-forward", help="Jump over time that repeats, or step it.")
+    bool,
+    typer.Option(
+        "--fast-forward/--no-fast-forward", help="Skip over time that repeats, or simulate each cycle."
+    ),
 ]
 Data = Annotated[
-    bool, typer.Option("--data/--no-data", help="Move words, or find cycles and findings without them.")
+    bool, typer.Option("--data/--no-data", help="Move data, or find cycles and findings without it.")
 ]
 DispatchName = Annotated[
     Dispatch | None,
     typer.Option(
-        "--dispatch", help="How a program is launched, which decides how fast tasks come; else as is usual."
+        "--dispatch", help="How a program is launched, which sets how fast tasks arrive; else the usual way."
     ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Data instead of a table.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 MaxCycles = Annotated[
     int,
     typer.Option(min=1, help="Stop after this many cycles, or after what --untimed could move in them."),
@@ -82,11 +85,11 @@ Repair = Annotated[
     bool,
     typer.Option(
         "--repair/--no-repair",
-        help="Try changes of a design that is stuck or wrong, and other numbers of its host: 10 s each.",
+        help="Try repairs of a design that is stuck or wrong, and other host values: 10 s each.",
     ),
 ]
 Bottleneck = Annotated[
-    bool, typer.Option("--bottleneck", help="Run without each limit too: what would lifting it save?")
+    bool, typer.Option("--bottleneck", help="Also run without each limit, to show what it costs.")
 ]
 Record = Annotated[
     Path | None,
@@ -95,7 +98,7 @@ Record = Annotated[
 Coredump = Annotated[
     Path | None,
     typer.Option(
-        metavar="FILE", help="Also write what stands in the array at the end as XRT does: raw, or FILE.elf."
+        metavar="FILE", help="Also write a coredump of the array at the end, as XRT does: raw, or FILE.elf."
     ),
 ]
 In = Annotated[list[str] | None, typer.Option("--in", metavar="NAME=FILE.npy", help="Array for the program.")]
@@ -106,14 +109,14 @@ Out = Annotated[
 Expect = Annotated[
     list[str] | None,
     typer.Option(
-        "--expect", metavar="NAME=FILE.npy", help="Array that must come out, bit by bit; exit code 1 if not."
+        "--expect",
+        metavar="NAME=FILE.npy",
+        help="Expected array, compared bit by bit; exit code 1 if it differs.",
     ),
 ]
 AsSarif = Annotated[bool, typer.Option("--sarif", help="Findings as SARIF 2.1.0 instead of a table.")]
 AsJunit = Annotated[bool, typer.Option("--junit", help="The verdict as JUnit XML instead of a table.")]
-DeviceName = Annotated[
-    str | None, typer.Option(help="Device to be, whatever the files say; see memtile info.")
-]
+DeviceName = Annotated[str | None, typer.Option(help="Device, overriding the files; see memtile info.")]
 FileFormat = Annotated[Format, typer.Option(help="Format of the files; auto looks at them.")]
 Base = Annotated[str, typer.Option(help="Address of the array in CDO files.")]
 Kernels = Annotated[
@@ -150,7 +153,7 @@ AgainstKernels = Annotated[
 ]
 Debug = Annotated[
     str | None,
-    typer.Option(metavar="core=COLUMN,ROW", help="Wait for a debugger where this core calls C++ first."),
+    typer.Option(metavar="core=COLUMN,ROW", help="Wait for a debugger at this core's first call of C++."),
 ]
 Kernel = Annotated[
     str | None,
@@ -160,11 +163,9 @@ Kernel = Annotated[
     ),
 ]
 PadArguments = Annotated[
-    bool, typer.Option("--pad-arguments", help="Fill arrays up with zeros that are too short.")
+    bool, typer.Option("--pad-arguments", help="Pad arrays that are too short with zeros.")
 ]
-KeepOrder = Annotated[
-    bool, typer.Option("--keep-order", help="Do the files in the order given, whatever they are.")
-]
+KeepOrder = Annotated[bool, typer.Option("--keep-order", help="Execute the files in the order given.")]
 Against = Annotated[
     Path | None,
     typer.Option(metavar="BUILD", help="Compare the registers of an MLIR design with a build of it."),
@@ -203,7 +204,7 @@ Perfetto = Annotated[
 ]
 All = Annotated[bool, typer.Option("--all", help="Show every channel and core, and each line in full.")]
 AllLines = Annotated[
-    bool, typer.Option("--all", help="Show all lines on a terminal too, not the first screen of them.")
+    bool, typer.Option("--all", help="Show all lines on a terminal too, not only the first screen.")
 ]
 Top = Annotated[
     int | None,

@@ -215,14 +215,19 @@ def python_repairs(file: str, settings: Sequence[str], expected: Sequence[Given]
         return python_candidates(source.content, source.name, findings)
 
     source = read_bytes(file, "text_bytes").decode("utf-8", "replace").replace("\r\n", "\n")
-    return Repairs(Text(file, source), candidates, once, more=_walks)
 
+    def walks(before: Result) -> Iterable[Candidate]:
+        from memtile.design.memory_tile import MemoryTile
+        from memtile.explain.walk_trials import walk_candidates
+        from memtile.runs.observing import areas_of
 
-def _walks(before: Result) -> Iterable[Candidate]:
-    """Other walks of the channels of a design that ran."""
-    from memtile.explain.walk_trials import walk_candidates
+        if before.kept is None:
+            return ()
+        made = design_of(file, source, settings)
+        areas = [*areas_of(made.bench if isinstance(made, MemoryTile) else made)]
+        return walk_candidates(before.kept.engine(), areas)
 
-    return walk_candidates(before.kept.engine()) if before.kept is not None else ()
+    return Repairs(Text(file, source), candidates, once, more=walks)
 
 
 def iron_design(
@@ -504,6 +509,7 @@ def load_beside(
     settings: Sequence[str] = (),
     kernels: str | None = None,
     given: Sequence[str] = (),
+    expected: Mapping[str, npt.NDArray[Any]] | None = None,
 ) -> Runnable:
     """A design in Python, in MLIR, or as files of a build, to be run beside something else.
 
@@ -513,10 +519,13 @@ def load_beside(
         settings: ``NAME=VALUE`` of parameters of a design in Python, or of the scratchpad of one in MLIR.
         kernels: file of kernels, or of functions that cores call.
         given: arrays in, ``NAME=FILE.npy``; those that are missing are zeros.
+        expected: arrays that files of a build are to leave, by name; None = all that they write.
 
     Raises:
         MemtileError: as loading it raises.
     """
+    from memtile.runs.array_names import Wanted
+
     path = Path(name)
     if not path.exists():
         raise InputFileError(f"{name}: there is no such file or folder.")
@@ -528,8 +537,9 @@ def load_beside(
         return python_design(name, settings)()
     files = KernelSources.of([kernels] if kernels else [])
     options = ProgramOptions(given, device=device or None, kernels=files)
+    wanted = [Wanted(each, array.dtype, array.shape) for each, array in (expected or {}).items()]
     return (
         mlir_design(name, options, settings, sources_beside=True)
         if path.suffix == SUFFIX
-        else program_files([name], options)
+        else program_files([name], options, wanted or None)
     )()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from memtile.design.array import Array
     from memtile.runs.live_run import LiveRun
 
-DeviceName = Annotated[str, typer.Option(help="Device to be, see memtile info.")]
+DeviceName = Annotated[str, typer.Option(help="Device to serve; see memtile info.")]
 Port = Annotated[int, typer.Option(min=0, max=65535, help="TCP port; 0 takes any free one.")]
 HostName = Annotated[str, typer.Option(help="Address to listen on; the default is this machine only.")]
 Token = Annotated[
@@ -31,7 +31,7 @@ Token = Annotated[
     typer.Option(
         metavar="TOKEN",
         envvar="MEMTILE_TOKEN",
-        help="What clients must begin with; with --host of other machines one is made.",
+        help="Token that clients must send first; generated if --host admits other machines.",
     ),
 ]
 PortFile = Annotated[
@@ -54,10 +54,10 @@ Memory = Annotated[
     ),
 ]
 SaveMemory = Annotated[
-    bool, typer.Option("--save-memory", help="At the end write each FILE.npy with what its memory holds.")
+    bool, typer.Option("--save-memory", help="At the end write each memory to its FILE.npy.")
 ]
 History = Annotated[
-    bool, typer.Option("--history", help="Note every cycle, for memtile explain --server --report.")
+    bool, typer.Option("--history", help="Record every cycle, for memtile explain --server --report.")
 ]
 DesignName = Annotated[
     str,
@@ -68,10 +68,10 @@ DesignName = Annotated[
     ),
 ]
 AsJson = Annotated[
-    bool, typer.Option("--json", help="Where it listens as JSON on stdout, in one line; errors too.")
+    bool, typer.Option("--json", help="Print the address it listens on as one line of JSON; errors too.")
 ]
 Verbose = Annotated[
-    bool, typer.Option("--verbose", "-v", help="Tell every problem instead of the first and a count.")
+    bool, typer.Option("--verbose", "-v", help="Report every problem instead of the first and a count.")
 ]
 
 
@@ -123,10 +123,10 @@ def serve(
     Cores of --design run their bodies from when a client enables them; --kernels has functions that they
     call, or kernels by core, as in memtile run.
 
-    Time passes with accesses alone: some cycles between any two of them, more before a read.
+    Time passes only with accesses: some cycles between any two of them, more before a read.
 
-    What is wrong with the array is told at the end, with --check races too, and as soon as a client leaves or
-    polls what cannot change any more. Files are written at the end; memtile explain --server asks before it.
+    Findings about the array, with --check also races, are reported at the end, and as soon as a client leaves
+    or polls what cannot change any more. Files are written at the end; memtile explain --server asks earlier.
     """
     import asyncio
 

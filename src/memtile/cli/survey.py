@@ -29,8 +29,10 @@ _LIMITED = RunOptions(max_cycles=2_000_000)  # what runs longer has hung, or is 
 
 @running(max_cycles=EachMaxCycles)
 def survey(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Searched with all folders below it.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Data instead of a table.")] = False,
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Folder to search, with all folders below it.")
+    ],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
     functions: Annotated[
         Path | None,
         typer.Option(metavar="FILE.py", help="Functions that cores call and designs only declare, by name."),
@@ -42,9 +44,9 @@ def survey(
     of_run: RunOptions = _LIMITED,
     seconds: Annotated[float, typer.Option(min=0.1, help="Time for each design.")] = 120.0,
 ) -> None:
-    """Try every design, graph and build below a folder, and sort them by what became of them.
+    """Try every design, graph and build below a folder, and sort them by their result.
 
-    Arrays beside a design, inN.npy and outN.npy, are its arguments and what must become of them: exact, or
+    Arrays beside a design, inN.npy and outN.npy, are its arguments and their expected values: exact, or
     wrong. Without them arguments are zeros, and a design finished or was stuck. What could not begin is
     refused, by the name of what is missing. A program of IRON is run as far as its first design, with the
     tensors that it makes.

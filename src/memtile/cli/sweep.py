@@ -44,12 +44,13 @@ DesignFiles = Annotated[
         help="A design in Python, IRON or MLIR, or the sources of a graph, to be varied.",
     ),
 ]
-Grid = Annotated[bool, typer.Option("--grid", help="All variants; the default.")]
-Random = Annotated[int | None, typer.Option(min=1, metavar="N", help="So many variants, taken by chance.")]
+Grid = Annotated[bool, typer.Option("--grid", help="Try all variants (default).")]
+Random = Annotated[int | None, typer.Option(min=1, metavar="N", help="Number of random variants to try.")]
 Optimise = Annotated[
-    str | None, typer.Option(metavar="FIGURES", help="Search, by what is to be good: cycles,l2,bds.")
+    str | None,
+    typer.Option(metavar="FIGURES", help="Search for the best by these objectives: cycles,l2,bds."),
 ]
-By = Annotated[str, typer.Option(metavar="FIGURES", help="What a grid is ranked by.")]
+By = Annotated[str, typer.Option(metavar="FIGURES", help="Objective that ranks a grid.")]
 Vary = Annotated[
     list[str] | None,
     typer.Option(metavar="NAME[=VALUES]", help="8,16,32 or 1..8 or 16..128:16; also timing.NAME."),
@@ -58,35 +59,33 @@ Settings = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="Parameter that is not varied; repeat."),
 ]
-Budget = Annotated[str | None, typer.Option(metavar="TIME", help="Begin no run after 90s, 5m or 2h.")]
+Budget = Annotated[str | None, typer.Option(metavar="TIME", help="Start no run after 90s, 5m or 2h.")]
 Trials = Annotated[
     int | None, typer.Option(min=1, help="Variants that --optimise tries; 100 without a --budget.")
 ]
 SamplerName = Annotated[Sampler, typer.Option(help="How --optimise chooses: Bayesian or evolutionary.")]
-Seed = Annotated[int, typer.Option(min=0, help="Of what is by chance.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of random choices.")]
 Prune = Annotated[
-    bool | None, typer.Option("--prune/--no-prune", help="Stop early what cannot be better than others.")
+    bool | None, typer.Option("--prune/--no-prune", help="Stop variants early that cannot beat others.")
 ]
 Energy = Annotated[
     str | None,
     typer.Option(metavar="TABLE", help="Count energy: published, or l1=PJ,l2=PJ,l3=PJ for each byte."),
 ]
-Check = Annotated[bool, typer.Option("--check", help="Races make a variant infeasible too.")]
-Data = Annotated[
-    bool, typer.Option("--data/--no-data", help="Compare words as the design says, or find cycles alone.")
-]
+Check = Annotated[bool, typer.Option("--check", help="Treat races as infeasible too.")]
+Data = Annotated[bool, typer.Option("--data/--no-data", help="Move and compare data, or find cycles alone.")]
 Workers = Annotated[
-    int | None, typer.Option(min=0, help="Processes here; 0 = this one. One for each processor.")
+    int | None, typer.Option(min=0, help="Local processes; 0 = this one. Default: one per processor.")
 ]
-Seconds = Annotated[float, typer.Option(min=0.1, help="Time for a variant, in a process here.")]
+Seconds = Annotated[float, typer.Option(min=0.1, help="Time limit of a variant in a local process.")]
 Scheduler = Annotated[
-    str | None, typer.Option(metavar="ADDRESS", help="Dask scheduler, on whose workers to run instead.")
+    str | None, typer.Option(metavar="ADDRESS", help="Dask scheduler, to run on its workers instead.")
 ]
 LogOption = Annotated[
-    Path | None, typer.Option(metavar="LOG.parquet", help="Log; DESIGN.sweep.parquet if not given.")
+    Path | None, typer.Option(metavar="LOG.parquet", help="Log file; default DESIGN.sweep.parquet.")
 ]
-NoLog = Annotated[bool, typer.Option("--no-log", help="Keep nothing.")]
-Restart = Annotated[bool, typer.Option("--restart", help="Forget what the log knows.")]
+NoLog = Annotated[bool, typer.Option("--no-log", help="Write no log.")]
+Restart = Annotated[bool, typer.Option("--restart", help="Discard the results in the log.")]
 
 
 EXAMPLES = """\b
@@ -120,14 +119,14 @@ class _Sweeps(TyperGroup):
 
 app = typer.Typer(
     cls=_Sweeps,
-    help="Try variants of a design, and compare them. What is no command is a design, for run.",
+    help="Try variants of a design, and compare them. Without a command: run.",
     no_args_is_help=True,
     rich_markup_mode=None,
     epilog=EXAMPLES,
 )
 LogFile = Annotated[Path, typer.Argument(metavar="LOG.parquet", help="Log of a sweep.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Data instead of a table.")]
-Top = Annotated[int, typer.Option(min=1, help="Rows of the table, beside those of the front.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+Top = Annotated[int, typer.Option(min=1, help="Rows of the table, besides those of the front.")]
 
 
 @app.command("run", epilog=EXAMPLES)
@@ -161,15 +160,15 @@ def run(
 ) -> None:
     """Try variants of a design, and compare them.
 
-    Varied are the arguments of design() whose annotations say which values they have: Range, Literal, an
+    It varies the arguments of design() whose annotations give their values: Range, Literal, an
     Enum, bool or Choices; memtile info DESIGN.py lists them. --vary gives them values, timing constants too.
     Of a program of IRON they are the options of its command line and CompileTime parameters, of MLIR the
     device and parameters of the scratchpad; of both only what --vary names is varied.
     Of a graph in C++ the macros are varied that --vary names; each variant is compiled, and its main runs.
 
-    What is refused, hangs, comes out wrong or has a finding that is an error is infeasible, and the table
-    says why. Every variant goes into the log as soon as it is done; the same command goes on where it was
-    ended. Ends with exit code 1 if no variant is good, or the scheduler was lost.
+    A variant is infeasible if it is refused, hangs, has wrong results or a finding that is an error; the
+    table gives the reason. Every variant is logged as soon as it is done; the same command resumes an
+    interrupted sweep. Ends with exit code 1 if no variant is good, or the scheduler was lost.
     """
     _one_of(grid, random, optimise, kept=not no_log or not (log or restart))
     from memtile.explore.sweep.sweep import SweepPlan
@@ -199,7 +198,8 @@ def run(
 def show(
     log: LogFile,
     by: Annotated[
-        str | None, typer.Option(metavar="FIGURES", help="What they are ranked by; as in the sweep.")
+        str | None,
+        typer.Option(metavar="FIGURES", help="Objective that ranks variants; default that of the sweep."),
     ] = None,
     picture: Annotated[
         Path | None, typer.Option(help="Also draw parallel coordinates and the front: .svg or .html.")
@@ -231,16 +231,17 @@ def show(
 def replay(
     log: LogFile,
     key: Annotated[
-        str | None, typer.Argument(metavar="KEY", help="Of a variant, or how it begins; the best.")
+        str | None,
+        typer.Argument(metavar="KEY", help="Key of a variant, or its first characters; default the best."),
     ] = None,
     trust: Annotated[
-        bool, typer.Option("--trust", help="Run the Python code in the log without a question.")
+        bool, typer.Option("--trust", help="Run the Python code in the log without asking.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Run a variant of a log again, from the sources that the log has, and compare.
 
-    This runs the Python code in the log with all your rights: replay only logs whose writer you trust. On a
+    This runs the Python code in the log with all your rights: replay only logs from writers you trust. On a
     terminal memtile asks first; elsewhere --trust is needed.
 
     Ends with exit code 1 if something else comes out.

@@ -16,9 +16,9 @@ Examples:
 
 
 def tools(
-    folder: Annotated[Path, typer.Argument(help="Folder for the commands; it is made where it is missing.")],
+    folder: Annotated[Path, typer.Argument(help="Folder for the commands; created if missing.")],
 ) -> None:
-    """Write v++, aiecompiler, x86simulator and aiesimulator for PATH: memtile runs what they are asked for.
+    """Write v++, aiecompiler, x86simulator and aiesimulator for PATH, which call memtile.
 
     Makefiles of graphs (UG1076) run with them as they are: v++ --mode aie and aiecompiler compile a graph for
     this machine, the simulators run it and write its files. settings64.sh sets what AMD's sets. The links to

@@ -44,22 +44,22 @@ Format = Annotated[
 Program = Annotated[
     str | None, typer.Option(help="Transaction, CDO file or register dump that sets the traced events.")
 ]
-Device = Annotated[str, typer.Option(help="Device, where the program does not say the shape.")]
+Device = Annotated[str, typer.Option(help="Device, where the program does not give the shape.")]
 Events = Annotated[
     list[str] | None,
     typer.Option(
         metavar="[[COLUMN,ROW:]MODULE=]EVENT,...",
-        help="Events by slot, names or numbers; modules core, mem, shim, memtile. May be repeated.",
+        help="Events by slot, names or numbers; modules core, mem, shim, memtile; repeat.",
     ),
 ]
 Types = Annotated[
     str,
     typer.Option(
         metavar="MODULE=TYPE,...",
-        help="Packet types of modules, where no program says them; else core=0,mem=1,shim=2,memtile=3.",
+        help="Packet types of modules without a program; default core=0,mem=1,shim=2,memtile=3.",
     ),
 ]
-Shift = Annotated[int, typer.Option(help="Columns that the design was loaded further right than it says.")]
+Shift = Annotated[int, typer.Option(help="Columns by which the design was loaded further right.")]
 Clock = Annotated[float, typer.Option(min=1, help="Array clock, for ns.")]
 Perfetto = Annotated[
     Path | None,
@@ -70,7 +70,7 @@ Time = Annotated[
     typer.Option(help="Time axis of .json: true time, or cycles shown as us as mlir-aie's tools do."),
 ]
 Vcd = Annotated[Path | None, typer.Option(help="Write a value change dump.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Data instead of a table.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 AsCsv = Annotated[bool, typer.Option("--csv", help="A row for each interval.")]
 
 

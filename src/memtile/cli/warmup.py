@@ -17,7 +17,7 @@ Examples:
 
 
 def warmup(
-    as_json: Annotated[bool, typer.Option("--json", help="Data instead of a sentence.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a sentence.")] = False,
 ) -> None:
     """Compile the engine, so that the first run does not wait for it: in an image, or on a build server.
 

@@ -645,9 +645,7 @@ class Channel(StreamPort):
                     f"{transfer.runs} runs",
                     "a multiple of the iteration wrap of each descriptor",
                 )
-                says = (
-                    f"one pass of {transfer!r} leaves an iteration in its middle, where the next would go on"
-                )
+                says = f"one pass of {transfer!r} ends in the middle of an iteration"
                 source = "AM025 DMA_BDn_6: Iteration_Current moves at every load"
                 step = "Start it as often as it shall run."
                 yield self._problem("repeat", given, allowed, source, step, says=says)

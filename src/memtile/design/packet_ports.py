@@ -88,7 +88,7 @@ def _sent(channel: Sender, transfer: Transfer, buses: Sequence[Bus], problems: l
         says = "a channel that receives knows packets by the descriptors that they name"
         problems.append(_problem(channel, transfer, says, "packets stored by bus.merge", _MERGE))
     elif not joined:
-        says = "the channel is on no packet bus, so nobody gets packets of that port"
+        says = "the channel is on no packet bus, so nothing receives packets of that port"
         problems.append(_problem(channel, transfer, says, "-1 without a packet bus", _BUS))
     else:
         streams = joined[0].streams

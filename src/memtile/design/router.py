@@ -286,7 +286,7 @@ def _no_way(flow: RouteDemand, target: GraphPort, taken: Mapping[GraphPort, str]
     step = f"Taken near it: {'; '.join(holders[:_SHOWN])}."
     if not holders:
         masters = ", ".join(leads_to(flow.source))
-        step = f"The {flow.source} is joined to {masters} only, and no way goes on from there."
+        step = f"The {flow.source} is joined to {masters} only, and no route continues from there."
     return Problem(
         str(flow),
         f"a circuit to {target}",

@@ -243,7 +243,7 @@ def _no_function(given: object) -> Problem:
         "Call the run() of what is made already." if made else "",
         reason="design",
         where="run()",
-        source="each run makes its design anew, with values for its parameters",
+        source="each run builds its design again, with values for its parameters",
     )
 
 

@@ -146,7 +146,7 @@ def _other_timing(path: str, saved: Timing, wanted: Timing) -> Problem:
         "timing",
         ", ".join(f"{name} = {getattr(wanted, name)}" for name in names),
         had,
-        f"the array was saved with {had}; a saved array cannot go on with other constants",
+        f"the array was saved with {had}; a saved array cannot continue with other constants",
         "Build the design again, or leave these constants out.",
         reason="timing",
         where=path,

@@ -28,7 +28,7 @@ CAUSES = {
     "Error_BD_Invalid": "the descriptor has no Valid_BD",
     "Error_BD_Unavailable": "the descriptor is one of those that only channels of the other parity have",
     "Error_DM_Access_to_Unavailable": "an address is in no memory that the channel reaches",
-    "Error_Lock_Access_to_Unavailable": "a lock is none that the channel reaches",
+    "Error_Lock_Access_to_Unavailable": "a lock is out of the channel's reach",
     "Error_FoT_Length_Exceeded": "the packet is longer than the descriptor, {length} words",
     "Error_FoT_BDs_per_Task": "the packet is longer than the chain of the task",
     "AXI_MM_Slave_Error": "external memory at {byte:#x} is read-only",

@@ -276,7 +276,7 @@ def condition_text(scalar: Scalar, spans: Sequence[ValueSpan]) -> str:
         parts.append(f"{verb} {'otherwise' if last else _listed(scalar, own)}")
     sentence = f"it {', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else f"it {parts[0]}"
     if any(span.proved for span in spans):
-        return f"{sentence}. Values that were not run have the run of one that was."
+        return f"{sentence}. Values that were not run behave like one that was."
     return f"{sentence}. Each of these values was run, others were not."
 
 
@@ -328,4 +328,4 @@ def _fix(scalar: Scalar, spans: Sequence[ValueSpan]) -> str:
         values = f"at least {best.first}"
     elif best.first == best.last:
         values = str(best.first)
-    return f"Give {scalar.name} {values}, or let what is sent and taken follow it."
+    return f"Give {scalar.name} {values}, or make what is sent and taken depend on it."

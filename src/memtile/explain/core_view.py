@@ -72,7 +72,7 @@ def _to(engine: Engine, core: int) -> str:
         other = "west" if cascades.from_west[there] else "north"
         return f"{text}, which gets its values from the {other} ({_REGISTER} of its tile)"
     waiting = int(cascades.out_held[core] + cascades.in_held[there])
-    return f"{text}, where {waiting} of {2 * CORE.cascade_depth} stand, {_does(engine, there, core)}"
+    return f"{text}, with {waiting} of {2 * CORE.cascade_depth} places taken, {_does(engine, there, core)}"
 
 
 def _does(engine: Engine, there: int, core: int) -> str:
@@ -109,9 +109,7 @@ def _stream(engine: Engine, core: int, *, gets: bool) -> str:
 
 _UNSIMULATED = "its program is not simulated"
 _WAY_OUT = "give it a kernel (--kernels FILE.py or run_kernel)"
-_IDLE = (
-    "it does nothing, and what waits for it waits for ever; start memtile serve with --design or --kernels"
-)
+_IDLE = "it does nothing, and whatever waits for it hangs; start memtile serve with --design or --kernels"
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +215,7 @@ def idle_text(engine: Engine, core: int) -> str:
 def failure_text(engine: Engine, core: int, error: Exception) -> str:
     """That the kernel of a core failed, where, and what begins it anew."""
     kernel = engine.cores.running[core].kernel if core in engine.cores.running else "kernel"
-    again = "The core is halted (Core_Status.Error_Halt); reset and enable it to begin its kernel anew."
+    again = "The core is halted (Core_Status.Error_Halt); reset and enable it to restart its kernel."
     return f"{core_name(engine, core)}, kernel {kernel!r}: {failed_by(error)}. {again}"
 
 

@@ -31,7 +31,7 @@ def with_exchanges(checks: Sequence[Check], arrays: Sequence[tuple[Array, Array]
     found = list(checks)
     for at, other in others.items():
         title, back = checks[other].port, others.get(other) == at
-        text = f"has what was expected of {title}" + ", and the other way round" * back
+        text = f"has the values expected of {title}" + ", and vice versa" * back
         fix = (
             "Exchange the two: in the transfers of the host, or in what the core writes to each."
             if back

@@ -46,12 +46,12 @@ class FindingCode:
 CODES: Mapping[str, FindingCode] = MappingProxyType(
     {
         "MT0100": FindingCode("the design is refused", Severity.ERROR),
-        "MT0101": FindingCode("more of something is asked than a tile has", Severity.ERROR),
+        "MT0101": FindingCode("more of a resource than a tile has", Severity.ERROR),
         "MT0102": FindingCode("a circuit that the stream switch does not have", Severity.ERROR),
-        "MT0103": FindingCode("a lock that nobody can bring to the value that is waited for", Severity.ERROR),
+        "MT0103": FindingCode("a lock that cannot reach the value that a wait needs", Severity.ERROR),
         "MT0104": FindingCode("a buffer descriptor that ends in the middle of a row", Severity.WARNING),
-        "MT0105": FindingCode("two use the same memory without an order between them", Severity.ERROR),
-        "MT0106": FindingCode("waits that form a circle", Severity.ERROR),
+        "MT0105": FindingCode("two accesses to the same memory without an order", Severity.ERROR),
+        "MT0106": FindingCode("a deadlock: waits that form a circle", Severity.ERROR),
         "MT0107": FindingCode("buffers that overlap", Severity.ERROR),
         "MT0108": FindingCode("the two ends of a stream differ in length", Severity.ERROR),
         "MT0109": FindingCode("a channel with a task whose stream is not connected", Severity.ERROR),
@@ -67,66 +67,65 @@ CODES: Mapping[str, FindingCode] = MappingProxyType(
             "a transfer to external memory that the host does not wait for", Severity.WARNING
         ),
         "MT0117": FindingCode("a task that may be pushed to a full queue and lost", Severity.WARNING),
-        "MT0118": FindingCode("what a core acquires and never releases", Severity.ERROR),
-        "MT0119": FindingCode("an object FIFO less deep than what is held of it at once", Severity.ERROR),
+        "MT0118": FindingCode("an object or lock that a core acquires and never releases", Severity.ERROR),
+        "MT0119": FindingCode("an object FIFO with less depth than a core holds at once", Severity.ERROR),
         "MT0120": FindingCode(
             "a link of object FIFOs whose parts are not as large as their objects", Severity.ERROR
         ),
         "MT0121": FindingCode("a task that is configured and never started", Severity.ERROR),
         "MT0122": FindingCode(
-            "a lock that is acquired, released or begun otherwise than its pair needs", Severity.ERROR
+            "a lock whose acquires, releases or initial value do not fit its pair", Severity.ERROR
         ),
         "MT0123": FindingCode(
             "an offset or a stride that breaks how transfers share a memory", Severity.WARNING
         ),
-        "MT0124": FindingCode("a descriptor that is followed by itself", Severity.WARNING),
+        "MT0124": FindingCode("a descriptor that is chained to itself", Severity.WARNING),
         "MT0125": FindingCode("a transfer that ends beyond its memory", Severity.WARNING),
         "MT0126": FindingCode(
-            "a descriptor that moves the wrong buffer, and another one is left out", Severity.WARNING
+            "a descriptor that moves the wrong buffer and leaves another one out", Severity.WARNING
         ),
-        "MT0127": FindingCode("a descriptor that a host writes and gives to no task", Severity.WARNING),
+        "MT0127": FindingCode("a descriptor that a host writes and no task uses", Severity.WARNING),
         "MT0128": FindingCode(
-            "a core that makes other turns than cores that do the same with their locks", Severity.ERROR
+            "a core whose loop count differs from that of cores with the same locks", Severity.ERROR
         ),
         "MT0129": FindingCode("a stride that misses the rows of its memory", Severity.WARNING),
         "MT0131": FindingCode("a descriptor that guards its buffer with the locks of others", Severity.ERROR),
         "MT0132": FindingCode("a lock that a host sets again before it has waited", Severity.WARNING),
         "MT0133": FindingCode("a channel that a host resets while it has work", Severity.WARNING),
         "MT0134": FindingCode("two packets for one descriptor, and none for another one", Severity.ERROR),
-        "MT0135": FindingCode("a loop whose turns do not fit its object FIFOs", Severity.WARNING),
+        "MT0135": FindingCode("a loop whose iterations do not fit its object FIFOs", Severity.WARNING),
         "MT0136": FindingCode("words that a descriptor reads and nothing ever writes", Severity.WARNING),
         "MT0137": FindingCode(
             "a descriptor that moves another buffer than its lock guards", Severity.WARNING
         ),
-        "MT0138": FindingCode("two writers of the same words that one lock lets begin", Severity.WARNING),
+        "MT0138": FindingCode("two writers of the same words that one lock starts", Severity.WARNING),
+        "MT0139": FindingCode("two flows whose receivers are exchanged", Severity.ERROR),
         "MT0201": FindingCode("a write and a read without an order", Severity.ERROR, follows=("MT0205",)),
         "MT0202": FindingCode("two writes without an order", Severity.ERROR),
-        "MT0203": FindingCode("words that are read before anybody wrote them", Severity.WARNING),
+        "MT0203": FindingCode("words that are read before anything wrote them", Severity.WARNING),
         "MT0204": FindingCode(
-            "words that are overwritten before anybody read them",
+            "words that are overwritten before anything read them",
             Severity.ERROR,
             follows=("MT0201", "MT0205"),
         ),
-        "MT0205": FindingCode("words of the round before are read again", Severity.ERROR),
-        "MT0206": FindingCode("words that come out otherwise with another timing", Severity.ERROR),
+        "MT0205": FindingCode("words of the previous round are read again", Severity.ERROR),
+        "MT0206": FindingCode("words that depend on timing", Severity.ERROR),
         "MT0207": FindingCode("a descriptor that is written while a task may still use it", Severity.ERROR),
         "MT0209": FindingCode("a ring of descriptors with the wrong buffer", Severity.ERROR),
-        "MT0301": FindingCode("a circle of waits", Severity.ERROR, holds_words=True),
+        "MT0301": FindingCode("a deadlock: a circle of waits", Severity.ERROR, holds_words=True),
         "MT0302": FindingCode(
             "a lock that never reaches the value that is waited for", Severity.ERROR, holds_words=True
         ),
         "MT0303": FindingCode(
-            "locks that begin without the room or the data that a first wait needs",
+            "initial lock values that let nothing start",
             Severity.ERROR,
             holds_words=True,
         ),
         "MT0304": FindingCode("two ends of a stream expect different lengths", Severity.ERROR),
-        "MT0305": FindingCode(
-            "a release goes to a lock that nobody waits for", Severity.ERROR, holds_words=True
-        ),
-        "MT0306": FindingCode("a packet that nobody takes", Severity.ERROR, holds_words=True),
+        "MT0305": FindingCode("a release of a lock that nothing acquires", Severity.ERROR, holds_words=True),
+        "MT0306": FindingCode("a packet that nothing takes", Severity.ERROR, holds_words=True),
         "MT0307": FindingCode(
-            "packets that share an arbiter hold each other up", Severity.ERROR, holds_words=True
+            "packets that share an arbiter block each other", Severity.ERROR, holds_words=True
         ),
         "MT0308": FindingCode("a task that was dropped because the queue was full", Severity.ERROR),
         "MT0309": FindingCode("a core that ended while others wait for it", Severity.ERROR, holds_words=True),
@@ -134,57 +133,53 @@ CODES: Mapping[str, FindingCode] = MappingProxyType(
             "cores that take the same locks in different orders", Severity.ERROR, holds_words=True
         ),
         "MT0311": FindingCode("a core without a program", Severity.ERROR),
-        "MT0312": FindingCode("a stream that nobody takes or nobody sends", Severity.ERROR),
-        "MT0313": FindingCode("a wait for a token that nobody sends", Severity.ERROR),
+        "MT0312": FindingCode("a stream without a receiver or a sender", Severity.ERROR),
+        "MT0313": FindingCode("a wait for a token that nothing sends", Severity.ERROR),
         "MT0314": FindingCode("a wait for something that is not there", Severity.ERROR),
         "MT0315": FindingCode("a channel or core that was halted while others wait for it", Severity.ERROR),
         "MT0316": FindingCode(
             "a tile whose clock is off, or whose reset is held, while others wait for it", Severity.ERROR
         ),
-        "MT0317": FindingCode("a core that is stalled at a lock which nobody can tell", Severity.ERROR),
-        "MT0318": FindingCode("a host that ended before what it started was written", Severity.WARNING),
+        "MT0317": FindingCode("a core that is stalled at an unknown lock", Severity.ERROR),
+        "MT0318": FindingCode("a host that ended before its transfers", Severity.WARNING),
         "MT0319": FindingCode("writes that nothing answers", Severity.WARNING),
-        "MT0320": FindingCode("a run that ends only if enough words fit on their way", Severity.WARNING),
-        "MT0321": FindingCode(
-            "waits of which all ways to end them lead in a circle", Severity.ERROR, holds_words=True
+        "MT0320": FindingCode(
+            "a run that finishes only with enough buffering in its streams", Severity.WARNING
         ),
-        "MT0322": FindingCode(
-            "a lock of which nobody knows who releases it", Severity.WARNING, holds_words=True
-        ),
+        "MT0321": FindingCode("a deadlock with every alternative blocked", Severity.ERROR, holds_words=True),
+        "MT0322": FindingCode("a lock whose releaser is unknown", Severity.WARNING, holds_words=True),
         "MT0323": FindingCode(
             "a descriptor that is longer or shorter than all it works with", Severity.ERROR, holds_words=True
         ),
         "MT0324": FindingCode("two descriptors of which one is too long or too short", Severity.WARNING),
         "MT0325": FindingCode(
-            "what a core holds while others wait for its release", Severity.ERROR, holds_words=True
+            "an object that a core holds while others wait for it", Severity.ERROR, holds_words=True
         ),
-        "MT0326": FindingCode("a run that ends otherwise with another timing", Severity.ERROR),
+        "MT0326": FindingCode("a run whose end depends on timing", Severity.ERROR),
         "MT0327": FindingCode(
-            "a run in which only traces and cores without locks still move", Severity.WARNING
+            "a run in which only traces and cores without locks make progress", Severity.WARNING
         ),
-        "MT0330": FindingCode("a number of the host that decides whether a run ends", Severity.NOTE),
+        "MT0330": FindingCode("a host value that decides whether a run ends", Severity.NOTE),
         "MT0336": FindingCode("two results of a host whose lengths are exchanged", Severity.ERROR),
         "MT0337": FindingCode("transfers that do not fit the object FIFOs of cores", Severity.WARNING),
         "MT0338": FindingCode("a lock that a host sets instead of another one", Severity.WARNING),
         "MT0339": FindingCode("a loop of a core that waits for memory which nothing writes", Severity.ERROR),
-        "MT0340": FindingCode(
-            "packets that keep or lose a header which is counted otherwise", Severity.ERROR
-        ),
+        "MT0340": FindingCode("a packet header that only one end of a stream counts", Severity.ERROR),
         "MT0401": FindingCode("words come out in another order", Severity.ERROR),
         "MT0402": FindingCode("words come out shifted", Severity.ERROR),
         "MT0403": FindingCode("words that were never written come out", Severity.ERROR),
         "MT0404": FindingCode("bytes come out in another order", Severity.ERROR),
-        "MT0405": FindingCode("words come out otherwise than expected", Severity.ERROR),
+        "MT0405": FindingCode("words differ from the expected ones", Severity.ERROR),
         "MT0406": FindingCode("the same block comes out again", Severity.ERROR),
-        "MT0407": FindingCode("a function of a core that writes nowhere what it computes", Severity.WARNING),
+        "MT0407": FindingCode("a core function that does not write its result", Severity.WARNING),
         "MT0408": FindingCode(
             "memory that a C++ kernel takes as another type than the design says", Severity.NOTE
         ),
         "MT0409": FindingCode("an output that a C++ kernel takes as const", Severity.WARNING),
-        "MT0410": FindingCode("an output has what another one should have", Severity.ERROR),
+        "MT0410": FindingCode("an output has the values of another one", Severity.ERROR),
         "MT0411": FindingCode("numbers that a core wraps, rounds or narrows", Severity.ERROR),
         "MT0412": FindingCode("a core and a ring that use their buffers in different orders", Severity.ERROR),
-        "MT0413": FindingCode("sums that go on from block to block", Severity.ERROR),
+        "MT0413": FindingCode("sums that carry over from block to block", Severity.ERROR),
         "MT0415": FindingCode(
             "words that one end of a stream compresses, and the other does not", Severity.ERROR
         ),

@@ -91,11 +91,9 @@ class LateWrites:
         name, place = called(engine, ch), self.places.get(ch, "")
         task = f"the task of {line_of(place)} on {name}" if place else name
         when = "" if self.cycle is None else f" in cycle {self.cycle}"
-        message = (
-            f"The host ended{when} without a wait for {task}: what that writes is complete only by luck."
-        )
+        message = f"The host ended{when} without a wait for {task}: its output is complete only by luck."
         if wrote_on:
-            message = f"The host ended{when}, and {task} wrote on: what it writes need not be complete then."
+            message = f"The host ended{when}while {task} was still writing: its output may be incomplete."
         fix = "Wait for the end of the transfer at the end (dma_wait, dma_await_task, host.wait)."
         if place:
             fix = f"Wait for {task} at the end (dma_wait, dma_await_task or npu.sync, with issue_token)."

@@ -42,10 +42,15 @@ def wait_text(engine: Engine, chains: BdChains, at: int, lock: int, operand: int
 def wanted_text(engine: Engine, at: int, lock: int, operand: int) -> str:
     """The wait alone, without who could end it; arguments as of :func:`wait_text`."""
     tile, local = owner(engine, lock)
-    wanted = f"at least {-operand}" if operand < 0 else f"exactly {operand}"
     whose = "" if tile == at else f" of tile {place(engine.spec, tile)}"
-    present = int(engine.state.locks.value[lock])
-    return f"waits until lock {local}{_name(engine, lock)}{whose} is {wanted}; it is {present}"
+    needs = values_text(operand, int(engine.state.locks.value[lock]))
+    return f"waits for lock {local}{_name(engine, lock)}{whose} ({needs})"
+
+
+def values_text(operand: int, present: int | None = None) -> str:
+    """``needs 2, has 1``: the value that an acquire needs, and the present one where it is known."""
+    needs = f"needs {-operand}" if operand < 0 else f"needs exactly {operand}"
+    return needs if present is None else f"{needs}, has {present}"
 
 
 def lock_errors(engine: Engine) -> Iterator[str]:

@@ -9,7 +9,7 @@ from memtile.explain.names import core_name
 from memtile.sim.kernels.lost_results import LOST, LostResult, lost_by
 from memtile.sim.loop.engine import Engine
 
-_ANEW = "assigns {name!r} anew instead of writing into it"
+_ANEW = "rebinds {name!r} instead of writing into it"
 _FIX = "Write into the array: {name}[...] = what it computes."
 _NONE = "writes into none of its arguments"
 _FIX_NONE = "Write into the argument that is the output, or call no function there."

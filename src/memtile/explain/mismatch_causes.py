@@ -127,22 +127,22 @@ def _exchanged(got: Array, expected: Array) -> Iterator[MismatchCause]:
             wrong = int(np.flatnonzero(parts[0][:, 0] != parts[1][:, 0])[0])
             came = int(np.flatnonzero(parts[1][:, 0] == parts[0][wrong, 0])[0])
             text = f"has its blocks of {block} elements in another order: block {came} came as block {wrong}"
-            fix = "Look at who sends or writes each block, and at the order in which they do."
+            fix = "Check the order in which blocks are sent and written."
             yield MismatchCause("MT0401", text, fix)
         return
 
 
 def _reversed(got: Array, expected: Array) -> Iterator[MismatchCause]:
     if np.array_equal(got, expected[::-1]):
-        yield MismatchCause("MT0401", "came backwards", "Look at the sign of the strides.")
+        yield MismatchCause("MT0401", "came backwards", "Check the sign of the strides.")
 
 
 def _rotated(got: Array, expected: Array) -> Iterator[MismatchCause]:
     for first in np.flatnonzero(expected == got[0])[:_FEW_SHAPES].tolist():
         if first and np.array_equal(got, np.roll(expected, -first)):
-            text = f"is turned round by {first} elements: it begins with element {first}"
+            text = f"is rotated by {first} elements: it begins with element {first}"
             yield MismatchCause(
-                "MT0402", text, "Look at the offset of the reader, and at what is sent twice."
+                "MT0402", text, "Check the offset of the reader, and whether anything is sent twice."
             )
 
 
@@ -152,12 +152,14 @@ def _shifted(got: Array, expected: Array) -> Iterator[MismatchCause]:
     for by in late:
         if by and np.array_equal(got[by:], expected[: len(got) - by]):
             text = f"is late by {by} elements: what was expected begins at element {by}"
-            yield MismatchCause("MT0402", text, "Look at the offset of the writer, and at words of before.")
+            yield MismatchCause(
+                "MT0402", text, "Check the offset of the writer, and words left from an earlier run."
+            )
     early = np.flatnonzero(expected[: most + 1] == got[0])[:_FEW_SHAPES].tolist()
     for by in early:
         if by and np.array_equal(got[: len(got) - by], expected[by:]):
             text = f"is early by {by} elements: it begins with element {by}"
-            yield MismatchCause("MT0402", text, "Look at the offset of the reader.")
+            yield MismatchCause("MT0402", text, "Check the offset of the reader.")
 
 
 def _repeated(got: Array, expected: Array) -> Iterator[MismatchCause]:
@@ -166,7 +168,7 @@ def _repeated(got: Array, expected: Array) -> Iterator[MismatchCause]:
             continue
         if np.array_equal(got, np.tile(got[:block], len(got) // block)) and not _constant(got[:block]):
             text = f"has its first {block} elements {len(got) // block} times"
-            fix = "Move the buffer or the offset from one block to the next: iteration, or another BD."
+            fix = "Advance the buffer or the offset from block to block: iteration, or another BD."
             yield MismatchCause("MT0406", text, fix)
             return
 
@@ -182,7 +184,7 @@ def _again(got: Array, expected: Array) -> Iterator[MismatchCause]:
         if first is not None and not _constant(found[bad[0]]) and _all_among(wanted, found[bad]):
             more = f", and {len(bad) - 1} more" if len(bad) > 1 else ""
             text = f"has block {first} of {block} elements again as block {bad[0]}{more}"
-            fix = "Move the buffer or the offset from one block to the next: iteration, or another BD."
+            fix = "Advance the buffer or the offset from block to block: iteration, or another BD."
             yield MismatchCause("MT0406", text, fix)
             return
 
@@ -205,7 +207,7 @@ def _empty(got: Array, expected: Array) -> Iterator[MismatchCause]:
         places = np.flatnonzero(wrong)
         text = f"has zeros in all {len(places)} elements that are wrong, from element {places[0]} on"
         yield MismatchCause(
-            "MT0403", text, "Look at who should have written there: length, sizes and padding."
+            "MT0403", text, "Check the length, sizes and padding of what should have written them."
         )
 
 
@@ -243,7 +245,7 @@ def _walk(places: Array) -> list[tuple[int, int]] | None:
     return steps
 
 
-_COMPUTED = "Look at what the core computes and which inputs it gets; without a core, at the reader's walk."
+_COMPUTED = "Check what the core computes and which inputs it gets; without a core, the reader's walk."
 
 
 def _scaled(got: Array, expected: Array) -> MismatchCause | None:
@@ -301,7 +303,7 @@ def _reader_fix(got: list[tuple[int, int]], wanted: list[tuple[int, int]], first
 def _mixed(got: Array, expected: Array) -> Iterator[MismatchCause]:
     if np.array_equal(np.sort(got), np.sort(expected)):
         text = "has the expected elements in another order"
-        yield MismatchCause("MT0401", text, "Look at sizes and strides of both ends.")
+        yield MismatchCause("MT0401", text, "Check the sizes and strides of both ends.")
 
 
 def _divisors(length: int) -> list[int]:

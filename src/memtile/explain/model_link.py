@@ -62,7 +62,7 @@ class ModelLink:
         engine = self._engine() if self._engine is not None else None
         if engine is None:
             step = "Keep the array as long as the result, or run with history=True."
-            raise DesignError(_problem("model", "the model of the run is gone", "a model", step))
+            raise DesignError(_problem("model", "the model of the run no longer exists", "a model", step))
         if engine.now != self._cycles:
             step = "Ask before the next run."
             raise DesignError(_problem("model", "the model has run on since", "as this run left it", step))
@@ -85,7 +85,7 @@ class ModelLink:
         """
         if self.history is None:
             step = "Run with history=True."
-            raise DesignError(_problem("history", "nobody noted the history of the run", "noted", step))
+            raise DesignError(_problem("history", "the run recorded no history", "noted", step))
         enlisted(what)(self.engine(), self.history, result, path, **known)
 
 

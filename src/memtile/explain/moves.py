@@ -303,7 +303,7 @@ def _beside_rows(move: Move, stride: int, meant: int) -> Finding:
 def _beyond(move: Move) -> Finding:
     last, verb = int(move.touched.max()), "writes" if move.writes else "reads"
     does = f"{verb} elements {move.touched.min()} to {last} of {move.memory}, which has {move.elements}"
-    fix = f"Look at its offset ({move.offset}), sizes and strides: it ends {_beyond_by(move, last)}."
+    fix = f"Check its offset ({move.offset}), sizes and strides: it ends {_beyond_by(move, last)}."
     side = Side(move.who, does, move.place)
     return Finding(BEYOND, CODES[BEYOND].severity, f"{move.title} {does}.", (side,), fix=fix)
 

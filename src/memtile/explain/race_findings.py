@@ -233,18 +233,18 @@ def _texts(code: str, one: Race, spot: _Spot, sides: Sides, *, writer_waits: boo
     """Sentence and repair; ``writer_waits``: the writer was too early, not the reader."""
     later, what = sides.text(one.later), "it" if spot.count == 1 else "them"
     if one.earlier is None:
-        says = f"{later} reads {spot.text} in cycle {one.later.cycle}, and nobody has written {what}"
+        says = f"{later} reads {spot.text} in cycle {one.later.cycle}, but nothing has written {what}"
         return f"{says}.", sides.unwritten_fix(one.later)
     earlier = sides.text(one.earlier)
     if code == "MT0205":
         says = f"{later} reads {spot.text} again, as {earlier} wrote {what} for the round before"
-        given = "what it was to read lies in words that nobody reads"
+        given = "what it should read is in words that nothing reads"
         return (
             f"{says}; {given}.",
             "Let the reader's BDs go through the buffers in the order of the writer's.",
         )
     if code == "MT0202" or one.kind is RaceKind.WRITE_WRITE:
-        says = f"{earlier} and {later} both write {spot.text}, and nothing says who comes first"
+        says = f"{earlier} and {later} both write {spot.text}, and nothing orders the two writes"
         return f"{says}.", sides.apart_fix(one.earlier, one.later)
     reader, writer = _reader_and_writer(one)
     reads, writes = sides.text(reader), sides.text(writer)

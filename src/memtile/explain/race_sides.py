@@ -105,9 +105,7 @@ class Sides:
         """What a release to the wrong lock does, and the repair."""
         giver, given, meant = called(self._engine, swap.giver), self._lock(swap.gives), self._lock(swap.meant)
         waiting = called(self._engine, swap.waiting)
-        says = (
-            f"{giver} takes what {waiting} gives, and releases {given} instead of {meant}, which nobody does"
-        )
+        says = f"{giver} takes what {waiting} gives and releases {given}, while nothing releases {meant}"
         return f"{says}.", f"Let {giver} release {meant}."
 
     def reader_first(self, reader: RaceAccess, writer: RaceAccess) -> bool | None:
@@ -139,7 +137,7 @@ class Sides:
         """``lock 1 'full' begins with 1: ``, if that lets a reader go before there is data; else empty."""
         number = min(self._given(writer) & self._taken(reader), default=-1)
         began = int(self._began[number]) if number >= 0 else 0
-        return f"{self._lock(number)} begins with {began}: " if began else ""
+        return f"{self._lock(number)} starts at {began}: " if began else ""
 
     def data_fix(self, reader: RaceAccess, writer: RaceAccess) -> str:
         """A repair that orders a read after a write."""
@@ -149,7 +147,9 @@ class Sides:
         number = min(common)
         lock, reads = self._lock(number), self.text(reader)
         if self._began[number]:
-            return f"{lock} lets the reader go before there is data: begin it with 0, or take more of it."
+            return (
+                f"{lock} lets the reader go before there is data: initialise it to 0, or acquire more of it."
+            )
         if units := self._too_few(number, reader):
             return f"Let {reads} acquire {units}."
         if self._is_core(reader):
@@ -185,11 +185,13 @@ class Sides:
         number = min(common)
         lock, began, buffers = self._lock(number), int(self._began[number]), self._buffers(number)
         if buffers and began > buffers:
-            return f"Begin {lock} with {buffers}, the number of buffers: {began} is more room than there is."
+            return (
+                f"Initialise {lock} to {buffers}, the number of buffers: {began} is more room than there is."
+            )
         writes = self.text(writer)
         if units := self._too_few(number, writer):
             begin = buffers * sum(self._givers(number).values())
-            return f"Let {writes} acquire {units}" + (f", and begin it with {begin}." if buffers else ".")
+            return f"Let {writes} acquire {units}" + (f", and initialise it to {begin}." if buffers else ".")
         if self._is_core(writer):
             return self._core_waits(number, reader, writer)
         if self._is_core(reader):
@@ -210,7 +212,7 @@ class Sides:
             after = f"Let {self.text(reader)} release {lock} only after its last read"
             turns = f"{after}, and let {writes} acquire it before each write."
             if began > 1 and not buffers:  # how many buffers cores share by it, nothing says
-                one = f"If {lock} counts one buffer alone, begin it with 1 instead of {began}; else"
+                one = f"If {lock} counts one buffer alone, initialise it to 1 instead of {began}; else"
                 return f"{one} {turns[0].lower()}{turns[1:]}"
             return turns
         if self._left_over(number) <= 0:
@@ -253,14 +255,14 @@ class Sides:
         """A repair for words that are read and that nobody writes."""
         if self._is_core(reader):
             own = "Let the core write them before it reads them"
-            return f"{own}, give the buffer data, or let who writes it release a lock that the core acquires."
+            return f"{own}, give the buffer data, or let its writer release a lock that the core acquires."
         for lock in sorted(self._taken(reader)):
             if givers := [ch for ch in self._steps[1].get(lock, {}) if ch != self._channel(reader)]:
                 who, what = _listed([called(self._engine, ch) for ch in givers]), self._lock(lock)
                 return (
                     f"Read the buffer that {who} writes before the release of {what}, or give this one data."
                 )
-        return "Give the buffer data, or let who writes it release a lock that the reader acquires."
+        return "Give the buffer data, or let its writer release a lock that the reader acquires."
 
     def _locks_text(self, given: set[int], does: str) -> str:
         """`` and release lock 1 'free' only after it``: where one of two that take turns is too early."""

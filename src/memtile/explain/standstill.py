@@ -82,13 +82,13 @@ class Standstill:
         more = f" and {len(stuck) - _SHOWN} more" if len(stuck) > _SHOWN else ""
         waiting = f"{', '.join(stuck[:_SHOWN])}{more}"
         message = f"Since cycle {self.since:,} only {' and '.join(moves)} moves; {waiting} did nothing."
-        fix = f"Find out what {stuck[0]} waits for: a trace goes on by itself."
+        fix = f"Find out what {stuck[0]} waits for: a trace runs on its own."
         if self.cores:
             core = core_name(engine, self.cores[0])
             fix = (
                 f"Let the loop of {core} end, or use a lock in it; if it computes so long, raise max_cycles."
             )
-        does = "moves no word and takes no lock" if self.cores else "goes on by itself"
+        does = "moves no word and takes no lock" if self.cores else "runs on its own"
         sides = [Side(who, does, cycle=self.since) for who in moves]
         sides += [Side(who, "did nothing since", cycle=self.since) for who in stuck[:_SHOWN]]
         return Finding("MT0327", Severity.WARNING, message, sides, cycles=(self.since, engine.now), fix=fix)
@@ -97,7 +97,7 @@ class Standstill:
         """The finding about a core that reads memory again and again, which nothing writes any more."""
         name, line = core_name(engine, core), line_of(place)
         does = f"its loop waits for {what} to change"
-        message = f"{name}, {line}: {does}, and since cycle {self.since:,} nothing else is at work."
+        message = f"{name}, {line}: {does}, and since cycle {self.since:,} nothing else is active."
         fix = f"Let the loop of {line} read the word that is written, or use a lock instead of the loop."
         side = Side(name, does, place, cycle=self.since)
         return Finding("MT0339", Severity.ERROR, message, (side,), cycles=(self.since, engine.now), fix=fix)

@@ -173,7 +173,7 @@ def _sections(result: Result, layout: Layout, notes: Sequence[str], *, full: boo
     yield waiting
     yield _channel_section(result, layout)
     yield said(3, 1, core_lines(result.cores), "groups of cores", 1)
-    yield said(4, 0, result.resting, "kernels at rest", 1, topic="at rest")
+    yield said(4, 0, result.resting, "kernels that are idle", 1, topic="idle")
     yield said(6, 0, _settings(result), "settings", 1)
     yield said(7, 0, notes, "notes", 1)
     if layout.complete == COMMAND:  # what to do next is an option of the command
@@ -426,7 +426,7 @@ def next_steps(result: Result) -> Iterator[str]:
         option = "--max-cycles" if result.timed else "--max-cycles, which without a clock counts words"
         yield f"Next: raise {option}; a ring without end always meets its limit. --all lists all."
     elif result.status != "finished":
-        yield "Next: --report run.html shows who waits for what; --all lists every channel and core."
+        yield "Next: --report run.html shows what waits for what; --all lists every channel and core."
     elif result.cost_unknown:
         yield "Next: give the cycles of the functions above, with --cost."
     elif result.exact is None and result.timed:

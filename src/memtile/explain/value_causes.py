@@ -80,7 +80,7 @@ def _limited(
     name, many = limits.dtype.name, f"all {int(wrong.sum())} elements that are wrong"
     ends = [limits.max] if limits.min == 0 else [limits.min, limits.max]
     if np.isin(wanted[wrong], ends).all():
-        text = f"wraps round at the end of {name}: {many} were expected at {' or '.join(map(str, ends))}"
+        text = f"wraps around at the limit of {name}: {many} were expected at {' or '.join(map(str, ends))}"
         fix = f"Saturate before the conversion to {name}: np.clip, or core.set_saturation('saturate')."
         yield MismatchCause(NUMBERS, text, fix)
     elif np.isin(came[wrong], ends).all():
@@ -141,7 +141,7 @@ def _summed(is_sum: Callable[[int], bool], length: int) -> Iterator[MismatchCaus
     block = next(filter(is_sum, _blocks(length)), 0)
     if block:
         text = f"has in each block of {block} elements the sum of it and of the blocks before"
-        fix = "Set the sum to zero before each block: the core goes on adding to the last one."
+        fix = "Reset the sum before each block: the core keeps adding to the previous one."
         yield MismatchCause(SUMS, text, fix)
 
 

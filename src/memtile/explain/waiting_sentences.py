@@ -29,8 +29,7 @@ _PLACES = (
     re.compile(r"PLIO '([^']+)' at \w+\(\d+,\d+\) (?:master|slave) \w+"),
 )
 _UNTIL = re.compile(
-    r"waits until lock \d+ '([^']+)'(?: of tile \(\d+, ?\d+\))? is (?:at least|exactly) -?\d+"
-    r"(?:; it is -?\d+| \(it is -?\d+\))?"
+    r"waits for lock \d+ '([^']+)'(?: of tile \(\d+, ?\d+\))? \(needs (?:exactly )?\d+(?:, has -?\d+)?\)"
 )
 _A_LOCK = re.compile(r"lock \d+ '([^']+)'(?: of tile \(\d+, ?\d+\))?")
 

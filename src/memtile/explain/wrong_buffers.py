@@ -99,7 +99,7 @@ class WrongBuffers:
         again = ", as another BD of its chain does" if found.twice else ""
         message = (
             f"{writer.who}, BD {found.writer.number} {writer.does}{again}, but {reader.who}, BD "
-            f"{found.reader.number}, which waits for it by {lock}, {reader.does}, which nobody has written."
+            f"{found.reader.number}, which waits for it by {lock}, {reader.does}, which nothing has written."
         )
         if not found.sure:
             fix = "Let both use the same buffer; one of these two has the wrong one."

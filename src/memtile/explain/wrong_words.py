@@ -48,7 +48,7 @@ def wrong_words(
         if sources is not None and (written := sources.text(check.port)):
             begins = _begins(check)
             since = f" from element {begins} on" if begins else ""
-            look = f"Look at what makes these words{since}, and at what it reads"
+            look = f"Check what makes these words{since}, and what it reads"
             message = f"{message} {f'All before element {begins} are right. ' * bool(begins)}{written}"
             fix = fix or f"{look}{': inputs or weights of before' * bool(begins)}."
         yield Finding(code, Severity.ERROR, message, (Side(check.port, says),), fix=fix)

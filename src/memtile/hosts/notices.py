@@ -72,7 +72,7 @@ class Notices:
         self._told[notice.group] = self._told.get(notice.group, 0) + 1
         self._log(notice.text)
         if self._told[notice.group] == MOST_ALIKE:
-            self._log(f"{notice.group}: further ones are only counted, --verbose tells all")
+            self._log(f"{notice.group}: further ones are only counted; --verbose reports all")
 
     def sum_up(self) -> None:
         """Log how often things came that came more than once, and what was only counted; forget them."""

@@ -130,7 +130,7 @@ class Witness:
         cause = ", ".join(_CAUSES[name] for name in names).format(length=length, byte=byte, memories=memories)
         text = (
             f"{view.name}, BD {c.bd[ch]}: halted by {', '.join(names)}, status {status:#010x}: {cause}. "
-            f"To go on, {view.way_out}"
+            f"To continue, {view.way_out}"
         )
         return ServerNotice(f"halts of {view.name}", text, text)
 

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.errors import InputFileError
+from memtile.explain.deadlock.sentences import UNRELEASED
 from memtile.explain.findings import Finding, Severity
 from memtile.importers.mlir.configure import Configured
 from memtile.runs.array_names import Given, Wanted
@@ -23,7 +24,6 @@ from memtile.runs.session import Session
 _WORD = (1 << 32) - 1
 _OF_ONE_LOCK = ("MT0302", "MT0305", "MT0322")
 """Codes of waits for a lock that does not come; in a circle it is the others that wait for each other."""
-_NO_GIVER = "nobody releases it"
 
 
 def run_alone(
@@ -58,7 +58,7 @@ def run_alone(
 
 def without_host(finding: Finding) -> Finding:
     """A finding of a text without host sequence: a lock that it releases nowhere may be one for its host."""
-    if finding.code not in _OF_ONE_LOCK or (finding.code == "MT0302" and _NO_GIVER not in finding.message):
+    if finding.code not in _OF_ONE_LOCK or (finding.code == "MT0302" and UNRELEASED not in finding.message):
         return finding
     fix = f"Give the text the host sequence that sets the lock (aiex.set_lock), if one does. {finding.fix}"
     return replace(finding, severity=Severity.WARNING, fix=fix.rstrip())

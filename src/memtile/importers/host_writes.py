@@ -100,7 +100,7 @@ def _again(engine: Engine, lock: int, before: Write, step: Write) -> HostWrite:
     first = "" if before.place == step.place else f" in {line_of(before.place)}"
     says = f"waits for nothing since it was set{first}: a value replaces the one before, and is not added"
     message = f"The host {does} in {line_of(step.place)}, and {says}."
-    fix = f"Wait before {line_of(step.place)} for the end of what the first one lets begin."
+    fix = f"Wait before {line_of(step.place)} for the end of what the first one starts."
     side = Side("the host", does, step.place)
     finding = Finding(_SET_AGAIN, CODES[_SET_AGAIN].severity, message, (side,), fix=fix)
     return HostWrite(finding, lock_text(engine, lock))
@@ -135,7 +135,7 @@ def _resets(engine: Engine, steps: Sequence[Operation]) -> Iterator[HostWrite]:
 def _lost_work(engine: Engine, ch: int, step: Operation) -> HostWrite:
     name, line = called(engine, ch), line_of(step.place)
     does = "is reset by the host while it has work, and is given no task afterwards"
-    message = f"{name} {does} ({line}): what it still had to move never moves."
+    message = f"{name} {does} ({line}): the rest of its transfer is lost."
     fix = f"Reset it after the wait for what it moves, push its task again after {line}, or leave {line} out."
     sides = (Side(name, does, step.place),)
     return HostWrite(Finding(_RESET, CODES[_RESET].severity, message, sides, fix=fix), name)

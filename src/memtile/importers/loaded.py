@@ -78,7 +78,7 @@ class Loads(Protocol):
 
 
 def _loads_nothing(text: Text, /, *, parameters: Parameters = NO_PARAMETERS) -> Loaded:  # noqa: ARG001
-    raise DesignError(f"{text.name}: a design that only stands is not loaded again. Load it to run it.")
+    raise DesignError(f"{text.name}: a design without a run is not loaded again. Load it to run it.")
 
 
 @dataclass(frozen=True, slots=True, repr=False)

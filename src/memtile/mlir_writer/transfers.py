@@ -174,7 +174,7 @@ def pattern(tile: Tile, bd: Descriptor, number: int, size: int) -> tuple[list[in
             )
             if count > most:
                 raise _refused_bd(
-                    tile, number, f"dimension {inner} goes on for {count} steps; mlir-aie writes up to {most}"
+                    tile, number, f"dimension {inner} runs for {count} steps; mlir-aie writes up to {most}"
                 )
         run *= count + words
         if inner:

@@ -325,5 +325,5 @@ def _is_loose(finding: Finding) -> bool:
 
 def _left(finding: Finding) -> Finding:
     """Of words that stayed behind when all that the host had waited for was there."""
-    message = f"The host met all its waits, and words stayed behind: {finding.message}"
+    message = f"All waits of the host were met, but words are left over: {finding.message}"
     return replace(finding, severity=Severity.WARNING, message=message)

@@ -128,8 +128,8 @@ BROKEN = (
         "tile.lock(1",
         "tile.lock(0",
         ("MT0106",),
-        says="Each of these waits for a lock that only the next would release",
-        fix="Give one of the locks a value at the start.",
+        says="Deadlock, each waits for a lock that only the next one releases",
+        fix="Give one of the locks an initial value.",
     ),
     ring(
         "the writer does not tell",
@@ -137,8 +137,8 @@ BROKEN = (
         "empty.acquire(), full.release()",
         "empty.acquire(), None",
         ("MT0103",),
-        says="MM2S 0 (BD 1) waits until lock 1 'full' is at least 1",
-        fix="or a release by whoever comes before",
+        says="MM2S 0 (BD 1) waits for lock 1 'full' (needs 1)",
+        fix="an initial value, or release it in a DMA task",
     ),
     ring(
         "no locks at the reader",
@@ -146,7 +146,7 @@ BROKEN = (
         "guarded(full.acquire(), empty.release())",
         "guarded(None, None)",
         ("MT0105", "MT0103"),
-        says="nothing says who comes first",
+        says="nothing orders the two",
         fix="Let the first release a lock that the second acquires",
     ),
     ring(
@@ -155,8 +155,8 @@ BROKEN = (
         "guarded(full.acquire(), empty.release())",
         "guarded(None, None)",
         ("MT0302", "MT0201"),
-        says="waits until lock 0 'empty' is at least 1; it is 0, and nobody releases it",
-        fix="Let who ends the use of what lock 0 'empty' guards release it",
+        says="waits for lock 0 'empty' (needs 1, has 0), and nothing releases it",
+        fix="Release lock 0 'empty' after the last use of what it guards",
     ),
     ring(
         "a buffer larger than the tile",

@@ -40,7 +40,7 @@ def report_verdicts(plan: Plan, report: Report, *, functional: bool) -> int:
             errors += 1
             _report_error(verdict, report)
     if errors:
-        report.line(f"note: memtile runs this graph. To go on with it, compile with {VERDICT}={_NOTE}.")
+        report.line(f"note: memtile runs this graph. To keep this setup, compile with {VERDICT}={_NOTE}.")
     return errors
 
 

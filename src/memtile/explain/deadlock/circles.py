@@ -58,11 +58,11 @@ def _gives_more(ch: int, locks: Collection[int], waits: EngineWaits) -> bool:
 
 
 _SENTENCE = {
-    "MT0301": "A circle of waits",
-    "MT0303": "Nobody can begin",
-    "MT0307": "Packets that share an arbiter hold each other up",
+    "MT0301": "Deadlock",
+    "MT0303": "Deadlock before the first transfer",
+    "MT0307": "Packets that share an arbiter block each other",
     "MT0310": "Cores take the same locks in different orders",
-    "MT0321": "All that could end these waits wait for each other",
+    "MT0321": "Deadlock, with every alternative blocked",
 }
 _SEPARATE = (
     "Give the two packets different arbiters or circuits of their own, or let the receiver of the one that "
@@ -199,13 +199,13 @@ def _never(knot: Knot, waits: EngineWaits, words: Sentences) -> Finding:
     assert found is not None
     party, most = found
     says = (
-        f"{words.name(party)} {words.wanted(party)}, and never more than {most}, for that is all that the "
-        "locks which are passed round hold"
+        f"{words.name(party)} {words.wanted(party)} and can never get more than {most}: the locks of this "
+        "circle hold no more"
     )
     first = knot.actors.index(party)
     sides = [words.side(other) for other in (*knot.actors[first:], *knot.actors[:first])]
     fifo, need = waits.engine.fifo_locks.get(waits.lock_wanted(party)), -waits.operand(party)
-    fix = "Wait for less, or begin with higher values."
+    fix = "Acquire less at once, or initialise the locks to higher values."
     if fifo is not None:
         depth = f"Give @{fifo.fifo} a depth of {need // fifo.units} or more at its {fifo.end} end"
         fix = f"{depth}, or take less at once."
@@ -254,8 +254,8 @@ def _held(knot: Knot, waits: EngineWaits, words: Sentences) -> Finding:
     assert core is not None
     (given,) = (lock.number for lock in knot.locks if lock.number != waits.lock_wanted(core))
     says = (
-        f"{words.name(core)} {words.wanted(core)}; it has taken it before, holds all that there is, and has "
-        f"released {words.lock(given)} less often"
+        f"{words.name(core)} {words.wanted(core)}; it has acquired it before, still holds everything, and "
+        f"has released {words.lock(given)} less often"
     )
     once = f"release {words.lock(given)} as often as it acquires {words.lock(waits.lock_wanted(core))}"
     fix = f"Let it {once}, after each use, or give it as many buffers as it needs at once."
@@ -279,9 +279,9 @@ def _begin(knot: Knot, waits: EngineWaits, words: Sentences) -> str:
         return step
     if first is None:
         locks = _either([*knot.locks], words)
-        return f"Begin with a value above 0 at one of them: {locks}; who waits for it is to be the first."
+        return f"Initialise one of them to a value above 0: {locks}; what waits for it then starts first."
     lock = words.lock(waits.lock_wanted(first))
-    return f"Begin with {lock} at the number of free buffers: {words.name(first)} is to be the first."
+    return f"Initialise {lock} to the number of free buffers, so that {words.name(first)} starts first."
 
 
 def more_room(knot: Knot, waits: EngineWaits, words: Sentences) -> str:
@@ -294,7 +294,7 @@ def more_room(knot: Knot, waits: EngineWaits, words: Sentences) -> str:
     if not full or len(full) == len(knot.actors):
         return ""
     whose = full[0] if len(full) == 1 else f"one of these: {', '.join(full)}"
-    return f"More buffers may do, where they are full: {whose}."
+    return f"More buffers may help where all are full: {whose}."
 
 
 def _deeper(knot: Knot, waits: EngineWaits, words: Sentences) -> str:
@@ -426,8 +426,8 @@ def _guess(knot: Knot, waits: EngineWaits, words: Sentences) -> Finding:
     if (found := next(filter(None, wrong), None)) is not None:
         return found
     says = "; ".join(
-        f"{words.name(party)} {words.wanted(party)}; nothing that is known releases it, and whether "
-        f"{_either(knot.givers(lock), words)} would is not known"
+        f"{words.name(party)} {words.wanted(party)}; no known code releases it, and whether "
+        f"{_either(knot.givers(lock), words)} does is not known"
         for lock, party in pairs
     )
     sides = [words.side(party) for party in dict.fromkeys(party for _, party in pairs)]
@@ -445,6 +445,6 @@ def _step(party: Party, knot: Knot, words: Sentences) -> str:
     for need in knot.after[party]:
         text = words.need(party, need)
         if need.of.kind is PartyKind.LOCK:
-            text += f", which {_either(knot.givers(need.of), words)} would release"
+            text += f", released only by {_either(knot.givers(need.of), words)}"
         ways.setdefault(need.way, []).append(text)
     return f"{words.name(party)} {', or '.join(' and '.join(way) for way in ways.values())}"

@@ -15,7 +15,7 @@ from memtile.explain.deadlock.context import BEFORE_A_RUN
 from memtile.explain.deadlock.graph import PartyKind, Via
 from memtile.explain.deadlock.packet_ids import PacketIds
 from memtile.explain.deadlock.planned_words import PlannedWords
-from memtile.explain.deadlock.sentences import Sentences, receives
+from memtile.explain.deadlock.sentences import UNRELEASED, Sentences, receives
 from memtile.explain.deadlock.switch_waits import Party
 from memtile.explain.deadlock.tokens import silent_tasks, stuck_token, token_is_stuck
 from memtile.explain.deadlock.wrong_locks import START_THERE, control_senders, unanswered, wrong_release
@@ -111,9 +111,9 @@ class ChainEnd:
         engine, tile = self.waits.engine, self.waits.stopped(self.party)
         column = f"Column {int(plain(engine.spec.tiles).column[tile])}"
         if plain(engine.state.gates).held[tile]:
-            says, fix = f"{column} stands still: its reset is held", "End the reset (AIE_Tile_Column_Reset)."
+            says, fix = f"{column} is stopped: its reset is held", "End the reset (AIE_Tile_Column_Reset)."
         else:
-            says, fix = f"{column} stands still: its clock is off", "Turn it on (Column_Clock_Control)."
+            says, fix = f"{column} is stopped: its clock is off", "Turn it on (Column_Clock_Control)."
         return self._made("MT0316", says, fix)
 
     # locks and cores ------------------------------------------------------------------------------------
@@ -129,17 +129,17 @@ class ChainEnd:
         if ended is not None:
             core, side = self.words.name(ended), (self.words.side(ended),)
             if self.waits.of_registers:
-                fix = "Let it take part as often as the others do."
+                fix = "Let it run as many rounds as the others."
                 return self._made("MT0309", f"{says}, and {core} has ended", fix, side)
             if not self.waits.engine.cores.running[ended.number].taken:
                 return self._made("MT0309", f"{says}, and {core} has ended before it did anything", "", side)
             fix = f"Let {core} release it."
             return self._made("MT0302", f"{says}; {core} has ended and never released it", fix, side)
-        fix = f"Let who ends the use of what {self._name} guards release it, or do not wait for it."
+        fix = f"Release {self._name} after the last use of what it guards, or do not wait for it."
         if (value := self.waits.operand(first)) > 0 and first.kind is PartyKind.CORE:
             fix = f"Let the host set it to {value} (aiex.set_lock, WorkerRuntimeBarrier.set), or release it."
         if self.waits.of_registers and self.waits.engine.channels.queue_count.any():
-            says += ", and no task that runs releases it; what waits in queues, the registers do not say"
+            says += ", and no running task releases it; registers do not show the tasks in queues"
             return self._made("MT0302", says, fix)
         senders = control_senders(self.party, self.waits)
         idle = unanswered(self.party, self.waits, self.words) if senders else None
@@ -153,7 +153,7 @@ class ChainEnd:
             sent = f"only control packets could release it, and {names} {verb} sent all that were asked for"
             guess = self._made("MT0302", f"{says}; {sent}", fix, sides)
             return replace(guess, severity=Severity.WARNING)  # what they wrote is not known
-        return self._made("MT0302", f"{says}, and nobody releases it", fix)
+        return self._made("MT0302", f"{says}, {UNRELEASED}", fix)
 
     def _ended_core(self) -> Party | None:
         """A core that could release the lock and has ended, one that took other locks first."""
@@ -177,17 +177,17 @@ class ChainEnd:
             return self._made("MT0317", f"{who}; {self._name} {self.words.state(self.party)}", fix)
         if CorePhase(int(cores.phase[core])) in LINKS:
             return self._made("MT0312", f"{self._name} {link_text(self.waits.engine, core)}")
-        return self._made("MT0315", f"{self._name} is {self.words.state(self.party)}", "Let it go on.")
+        return self._made("MT0315", f"{self._name} is {self.words.state(self.party)}", "Resume it.")
 
     def _as_often(self) -> str:
         """The repair of a core that has ended while others wait for it."""
         phases, first = self.waits.engine.state.cores.phase, next(iter(self._actors()), self.party)
         link = LINKS.get(CorePhase(int(phases[first.number]))) if first.kind is PartyKind.CORE else None
         if link is None:
-            return f"Let it take part as often as the others do{self.words.asked_for()}."
+            return f"Let it run as many rounds as the others{self.words.asked_for()}."
         does, other = ("get", "puts") if link.gets else ("put", "gets")
         less = f"Let {self.words.name(first)} {does} as many values as {self._name} {other}"
-        return f"{less}, or let {self._name} go on as long."
+        return f"{less}, or let {self._name} run as long."
 
     def _waiters(self) -> str:
         """The first party that waits, and what for."""
@@ -219,7 +219,7 @@ class ChainEnd:
         if why is Cause.STREAM_BLOCKED:
             fix = "Connect it, or collect or expect its words."
             return self._made(
-                "MT0312", f"{self._name} is to send {self.words.moved(ch)}, and nobody takes it", fix
+                "MT0312", f"{self._name} has {self.words.moved(ch)} to send, and nothing takes it", fix
             )
         return None
 
@@ -230,7 +230,7 @@ class ChainEnd:
         cause = cause_of(view.errors, length, byte)
         bd = int(self.waits.engine.channels.bd[self.party.number])
         says = f"{self._name} is halted at BD {bd} by {', '.join(view.errors)}{f': {cause}' if cause else ''}"
-        return self._made("MT0315", says, self._valid_again(bd) or f"To go on, {view.way_out}.")
+        return self._made("MT0315", says, self._valid_again(bd) or f"To continue, {view.way_out}.")
 
     def _valid_again(self, bd: int) -> str:
         """How to repair a channel that is halted for want of Valid_BD; empty if that is not it."""
@@ -242,9 +242,7 @@ class ChainEnd:
             return f"Write BD {bd} with Valid_BD before the task that starts it is pushed."
         verb = "points" if len(before) == 1 else "point"
         who = f"BD{'s' * (len(before) > 1)} {' and '.join(map(str, before))}"
-        return (
-            f"{who} {verb} to BD {bd} (Next_BD): give it Valid_BD, or let the chain go on elsewhere or end."
-        )
+        return f"{who} {verb} to BD {bd} (Next_BD): set its Valid_BD, or end the chain before it."
 
     def _lost_push(self) -> Finding:
         c, ch = self.waits.engine.channels, self.party.number
@@ -280,7 +278,7 @@ class ChainEnd:
         if self._wanted_by(Via.TOKEN) or self._wanted_by(Via.END):
             return self._no_token(used)
         if self._wanted_by(Via.RELEASE):
-            fix = "Let both sides of the lock take part equally often."
+            fix = "Let both sides use the lock equally often."
             return self._made(
                 "MT0302", f"{self._waiters()}; {self._name} has released it, and has no task left", fix
             )
@@ -301,8 +299,8 @@ class ChainEnd:
             return self._made("MT0323", says, f"Receive all {all_of_it} words.")
         if used and (endless := self._sends_on()) is not None:
             name = self.words.name(endless)
-            says = f"{name} sends on without an end to {self._name}, which has no task left: {words}"
-            fix = f"Let {name} acquire a lock that another one releases when there is something to send."
+            says = f"{name} sends endlessly to {self._name}, which has no task left: {words}"
+            fix = f"Let {name} acquire a lock that the producer of its data releases."
             return self._made("MT0304", says, fix, (self.words.side(endless), self.words.side(self.party)))
         if used:
             says = f"{self._name} has no task left for what was sent to it: {words}"
@@ -326,7 +324,7 @@ class ChainEnd:
         return Party(PartyKind.CHANNEL, ch) if steps and own else None
 
     def _again(self) -> str:
-        """The begin of a repair of a channel that has ended: to go round, where it had but one turn."""
+        """Start of the repair of a channel that has ended: a ring, where it made a single pass."""
         c, ch = self.waits.engine.channels, self.party.number
         if self.waits.of_registers or self.waits.abstraction is not None or c.external[ch] >= 0:
             return "R"
@@ -335,7 +333,7 @@ class ChainEnd:
             return "R"
         first, last = bds[0].number, bds[-1].number
         on = "itself" if first == last else f"BD {first}"
-        return f"Let BD {last} go on with {on} (next_bd, loop=True), if its task is to go round, or r"
+        return f"Chain BD {last} to {on} (next_bd, loop=True) if its task should repeat, or r"
 
     def _not_sent(self, used: bool | None) -> Finding:
         first = self._wanted_by(Via.WORDS)[0]
@@ -516,7 +514,7 @@ class ChainEnd:
         says = f"{self._name} waits for words at {self.words.moved(ch)}, and"
         if c.bds_done[ch] or c.moved[ch] > 0:
             return self._made("MT0304", f"{says} no more are fed", "Feed as many words as are received.")
-        return self._made("MT0312", f"{says} nobody sends any", "Connect it, or feed its words.")
+        return self._made("MT0312", f"{says} nothing sends any", "Connect it, or feed its words.")
 
     # ports and hosts ------------------------------------------------------------------------------------
 
@@ -532,13 +530,13 @@ class ChainEnd:
         sides = [*(self.words.side(party) for party in self._actors()), self.words.side(self.party)]
         if switch.held[port]:
             fix = "Connect the port, or send the words elsewhere."
-            says = f"words come to {self._name} and nobody takes them"
+            says = f"words arrive at {self._name} and nothing takes them"
             sender = self.waits.streams.origin(port)
             if sender >= 0:
                 says = f"{called(engine, sender)} sends, and its stream ends at {self._name}"
             return self._made("MT0312", says, fix, sides)
         fix = "Connect a sender to it."
-        return self._made("MT0312", f"{self._waiters()}, to which nobody sends", fix, sides)
+        return self._made("MT0312", f"{self._waiters()}, to which nothing sends", fix, sides)
 
     def _lost_packet(self, port: int) -> Finding:
         """A packet that no slot of its port takes, or no master behind the slot."""

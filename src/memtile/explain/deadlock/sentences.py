@@ -10,13 +10,15 @@ from memtile.explain.deadlock.build import EngineWaits
 from memtile.explain.deadlock.graph import PartyKind, Via
 from memtile.explain.deadlock.switch_waits import Need, Party
 from memtile.explain.findings import Side
-from memtile.explain.lock_waits import owner
+from memtile.explain.lock_waits import owner, values_text
 from memtile.explain.names import called, core_name, is_logic, port_name
 from memtile.model.state.causes import LINKS, Cause, CoreCause, CorePhase, Phase
 from memtile.sim.kernels.kernel_core import place
 from memtile.sim.kernels.kernel_lines import is_said, place_waiting
 
 Moves = Mapping[int, Sequence[str]]
+UNRELEASED = "and nothing releases it"
+"""Of a lock that no chain, core or control packet can release: what a finding says of it."""
 
 
 class Sentences:
@@ -82,14 +84,14 @@ class Sentences:
         lock = self._waits.lock_wanted(party)
         if lock < 0:
             return f"is stalled at a lock{self._whose(party.number)}; which one, the registers do not say"
-        return self._at_lock(party, lock, "; ")
+        return self._at_lock(party, lock)
 
     def need(self, party: Party, need: Need) -> str:
         """What a party waits for, as the end of a sentence about it."""
         other = self.name(need.of)
         match need.via:
             case Via.LOCK:
-                return self._at_lock(party, need.of.number, " (")
+                return self._at_lock(party, need.of.number)
             case Via.RELEASE:
                 return f"would be released by {other}"
             case Via.MAY_RELEASE:
@@ -101,7 +103,7 @@ class Sentences:
             case Via.ROOM:
                 return self._room(party, other)
             case Via.ARBITER:
-                return f"waits for {self._arbiter(need.of.number)}, which {other} holds up to its TLAST"
+                return f"waits for {self._arbiter(need.of.number)}, held by {other} until its TLAST"
             case Via.TASK:
                 return f"waits until {other} starts a task"
             case Via.END:
@@ -109,16 +111,14 @@ class Sentences:
             case Via.TOKEN:
                 return f"waits for a token of {other}"
 
-    def _at_lock(self, party: Party, lock: int, before: str) -> str:
+    def _at_lock(self, party: Party, lock: int) -> str:
         """A wait for a lock; of one that counts objects of a FIFO the line and the FIFO first."""
         operand = self._waits.operand(party)
-        value = f"at least {-operand}" if operand < 0 else f"exactly {operand}"
-        text, present = f"{self.lock(lock)} is {value}", f"it is {self.value(lock)}"
+        values = values_text(operand, self.value(lock))
         fifo = self._engine.fifo_locks.get(lock)
         if fifo is not None and operand < 0:
-            has = f"{self.lock(lock)} is {self.value(lock)}, {value} is needed"
-            return f"waits{self._in_line(party)} for {fifo.objects(-operand)}; {has})"
-        return f"waits until {text}{before}{present}{')' if before.endswith('(') else ''}"
+            return f"waits{self._in_line(party)} for {fifo.objects(-operand)}; {self.lock(lock)} {values})"
+        return f"waits for {self.lock(lock)} ({values})"
 
     def _in_line(self, party: Party) -> str:
         """`` in line 41``: where a core waits; empty of all others."""
@@ -142,7 +142,7 @@ class Sentences:
         if party.kind is PartyKind.HOST:
             return f"waits for a place in the queue of {other}, or for BDs"
         if receives(self._waits, party):
-            return f"waits for words that stand behind those which {other} does not take"
+            return f"waits for words queued behind those that {other} does not take"
         return f"waits until {other} takes its words"
 
     def side(self, party: Party, does: str = "") -> Side:
@@ -211,7 +211,7 @@ class Sentences:
         party = Party(PartyKind.CHANNEL, ch)
         if why is Cause.LOCK_ACQUIRE and self._waits.lock_wanted(party) >= 0:
             return self.wanted(party)
-        verb = {Cause.STREAM_STARVED: "gets no more words", Cause.STREAM_BLOCKED: "gets rid of no more words"}
+        verb = {Cause.STREAM_STARVED: "gets no more words", Cause.STREAM_BLOCKED: "can send no more words"}
         return f"{verb.get(why, why.text)} at {self.moved(ch)}"
 
     def _core_state(self, core: int) -> str:

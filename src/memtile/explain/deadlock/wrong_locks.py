@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 from memtile.explain.deadlock.build import EngineWaits
 from memtile.explain.deadlock.graph import PartyKind
-from memtile.explain.deadlock.sentences import Sentences
+from memtile.explain.deadlock.sentences import UNRELEASED, Sentences
 from memtile.explain.deadlock.switch_waits import Party
 from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.lock_waits import Swap, owner, swaps
@@ -31,7 +31,7 @@ def wrong_release(lock: Party, waiting: Party, waits: EngineWaits, words: Senten
         name = words.name(giver)
         says = (
             f"{words.name(waiting)} {words.wanted(waiting)}; {name} releases {words.lock(other)} instead, "
-            f"which {_nobody(other, waits)}"
+            f"which {_unused(other, waits)}"
         )
         sides = (words.side(giver, f"releases {words.lock(other)}"), words.side(waiting))
         fix = f"Let {name} release {words.lock(lock.number)}."
@@ -104,16 +104,16 @@ def _swapped(swap: Swap, waiting: Party, waits: EngineWaits, words: Sentences) -
         else f"{words.name(Party(PartyKind.CHANNEL, other))} releases too"
     )
     says = (
-        f"{words.name(waiting)} {words.wanted(waiting)}, and nobody releases it; {name}, which takes what "
-        f"that gives, releases {given} instead, which {too}"
+        f"{words.name(waiting)} {words.wanted(waiting)}, {UNRELEASED}; {name}, the consumer of its data, "
+        f"releases {given} instead, which {too}"
     )
     sides = (words.side(giver, f"releases {given}"), words.side(waiting))
     fix = f"Let {name} release {words.lock(swap.meant)}."
     return Finding("MT0305", Severity.ERROR, f"{says}.", sides, fix=fix)
 
 
-def _nobody(lock: int, waits: EngineWaits) -> str:
-    return "nobody else acquires" if _takers(lock, waits) else "nobody acquires"
+def _unused(lock: int, waits: EngineWaits) -> str:
+    return "nothing else acquires" if _takers(lock, waits) else "nothing acquires"
 
 
 def _useless(lock: int, waits: EngineWaits) -> Iterator[tuple[int, Party]]:

@@ -60,12 +60,12 @@ class Twin:
         """Text."""
         if self.same:
             agree = f"{self.compared} registers agree"
-            yield f"{self.name}, run here, comes to the same state ({agree}): {self.status}"
+            yield f"{self.name}, run here, reaches the same state ({agree}): {self.status}"
             yield from (f"finding: {finding}" for finding in self.findings)
             return
         count = len(self.differences)
         differ = f"{count} of {self.compared} registers differ"
-        yield f"{self.name}, run here, ends otherwise ({self.status}): {differ}"
+        yield f"{self.name}, run here, ends differently ({self.status}): {differ}"
         yield from (f"  {line}" for line in self.differences[:_SHOWN])
         if count > _SHOWN:
             yield f"  and {count - _SHOWN} more"

@@ -79,17 +79,17 @@ class LockOrders:
             if len(lock.takers) > 1 and number not in self._batches:
                 yield f"{self._takers(lock)} take from {name}"
             if lock.takes_back:
-                yield f"a release makes {name} smaller, and from what value on timing says"
+                yield f"a release decreases {name}, and timing decides from which value"
             if lock.exact and not (self._is_last_value(lock) or self._are_seen(number, lock)):
-                yield f"somebody waits until {name} is exactly one value, which may pass unseen"
+                yield f"a channel or core waits until {name} is exactly one value, which may pass unseen"
             elif not lock.exact and self._is_set_late(lock) and not self._only_host_gives(lock):
                 of_host = self._book.packets.sets.isdisjoint(lock.sets.tolist())
                 who = "the host" if of_host else "a control packet"
-                yield f"{who} gives {name} a value while others use it"
+                yield f"{who} sets {name} while others use it"
             if number in self._book.looked_at:
                 yield f"the host reads {name}"
             if self._may_overflow(number, lock):
-                yield f"{name} may come to more than {MEMORY.lock_value_max} if who takes is late"
+                yield f"{name} may exceed {MEMORY.lock_value_max} if its consumer is late"
 
     @cached_property
     def _batches(self) -> set[int]:
@@ -143,7 +143,7 @@ class LockOrders:
         for number, lock in self._locks.items():
             if len(lock.givers) > 1 and lock.takers and not self._takes_all(number, lock):
                 who = ", ".join(agent_name(self._engine, agent) for agent in sorted(lock.givers)[:_NAMES])
-                yield f"{who} release {lock_name(self._engine, number)}, and timing says who is first"
+                yield f"{who} release {lock_name(self._engine, number)}, and timing decides their order"
 
     def _is_last_value(self, lock: LockUse) -> bool:
         """Whether those who wait for an exact value wait for the last one that the lock ever has.

@@ -64,12 +64,12 @@ class Proof:
     def text(self) -> str:
         """The verdict in a line."""
         if self.schedule is not None:
-            return f"holds for this timing only: in schedule {self.schedule} it ends otherwise"
+            return f"holds for this timing only: in schedule {self.schedule} it ends differently"
         if not self.ends_proved:
             tried = f"; {self.tried} other schedules end the same way" if self.tried else ""
             if self.assumed and not self.reasons:
                 return f"holds for this timing, and for each in which {_few(self.assumed)}{tried}"
-            return f"holds for this timing: {_few(self.reasons) or 'the run did not come to rest'}{tried}"
+            return f"holds for this timing: {_few(self.reasons) or 'the array was still active'}{tried}"
         if self.is_stuck:
             return "proved for every timing: it is stuck"
         if self.of_words:

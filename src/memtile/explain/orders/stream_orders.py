@@ -74,7 +74,7 @@ class StreamOrders:
             channel = int(self._switch.channel[port])
             if len(senders) > 1 and channel >= 0 and min(senders) >= 0:
                 names = ", ".join(called(self._engine, ch) for ch in sorted(senders)[:_NAMES])
-                yield f"timing says whose packets come first to {called(self._engine, channel)}: {names}"
+                yield f"timing decides whose packets come first to {called(self._engine, channel)}: {names}"
 
     def _is_passed_by_all(self, sources: Collection[int]) -> bool:
         """Whether what these ports send comes through every arbiter, whoever is first."""
@@ -106,14 +106,14 @@ class StreamOrders:
         aside = set(reached(sorted(self._traces | self._tokens), partial(configured_ways, self._engine)))
         for port in np.flatnonzero(self._switch.held > 0).tolist():
             if port not in aside and not self._is_of_senders_at_work(port):
-                yield f"words that nobody takes find room at {port_name(self._engine, port)}"
+                yield f"words that nothing takes fit at {port_name(self._engine, port)}"
         held = plain(self._engine.state.fifos).held
         c, traced = self._engine.channels, {int(self._switch.channel[at]) for at in aside}
         for ch in np.flatnonzero((c.direction == S2MM) & (held > 0)).tolist():
             ports = np.flatnonzero((self._switch.channel == ch) & (self._switch.is_master != 0)).tolist()
             at_work = bool(ports) and all(map(self._is_of_senders_at_work, ports))
             if ch not in traced and not at_work:
-                yield f"words that nobody takes find room before {called(self._engine, ch)}"
+                yield f"words that nothing takes fit before {called(self._engine, ch)}"
 
     def _is_of_senders_at_work(self, port: int) -> bool:
         """Whether all who sent words to a port are still at it, and room let them do nothing but that.

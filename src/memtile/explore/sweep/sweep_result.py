@@ -251,7 +251,7 @@ class SweepResult:
             lines.append(moved)
         least, most = self._energies
         if most and ENERGY not in self._figures:
-            lines.append(f"energy: {least:,.0f} to {most:,.0f}, which tells no variant from another")
+            lines.append(f"energy: {least:,.0f} to {most:,.0f}, the same for all variants")
         if shown < len(self.ranked):
             lines.append(f"{len(self.ranked) - shown} more good variants are not shown")
         lines += reasons(self.rows)

@@ -159,7 +159,7 @@ def _turned_round(made: Configured, discipline: Discipline) -> Iterator[Imbalanc
         free, full = lock_name(made, one), lock_name(made, other)
         where = f"{user.name}, {line_of(act.operation)}"
         does = f"acquires {free} and releases {full}, as {rest} does"
-        message = f"{where}: it {does}, and nobody acquires {full}: it would send before there is data."
+        message = f"{where}: it {does}, and nothing acquires {full}: it would send before there is data."
         fix = f"Let {user.name} acquire {full} and release {free}."
         sides = (Side(user.name, does, place_of(act.operation)), Side(rest, "uses the locks the same way"))
         found = Finding(UNFIT, Severity.ERROR, message, sides, fix=fix)
@@ -202,11 +202,9 @@ def _sent_before(
         return
     name, operation = lock_name(made, full), device.locks[full].operation
     (reader, act), writer = readers[0], writers[0].name
-    says = (
-        f"begins with {begins}: {reader.name} sends {act.buffer.lstrip('%')} before {writer} has written it"
-    )
+    says = f"starts at {begins}: {reader.name} sends {act.buffer.lstrip('%')} before {writer} has written it"
     message = f"{name}, {line_of(operation)}, {says}."
-    sides = (Side(name, f"begins with {begins}", place_of(operation)), Side(reader.name, "acquires it"))
+    sides = (Side(name, f"starts at {begins}", place_of(operation)), Side(reader.name, "acquires it"))
     found = Finding(UNFIT, Severity.ERROR, message, sides, fix=f"Begin {name} with 0.")
     yield Imbalance(found, number_of(made, full))
 
@@ -234,20 +232,20 @@ def _value(
     whole, most = begin[free] + begin[full], max(places.values())
     if whole < need:
         lock, wanted = free, most
-        says = f"begins with {begin[free]}, less than the {need} that one of its users takes at once"
+        says = f"starts at {begin[free]}, less than the {need} that one of its users acquires at once"
     elif whole > most:
         lock = full if begin[full] else free
         wanted = (
             0 if begin[full] and begin[free] >= most else max(most - begin[free if lock == full else full], 0)
         )
-        says = f"begins with {begin[lock]}, {whole - most} more than there are buffers for it"
+        says = f"starts at {begin[lock]}, {whole - most} more than it has buffers"
     else:
         return
     operation = made.device.locks[lock].operation
     users = list(dict.fromkeys(user.name for user, _ in takers))
     name = lock_name(made, lock)
     sides = (
-        Side(name, f"begins with {begin[lock]}", place_of(operation)),
+        Side(name, f"starts at {begin[lock]}", place_of(operation)),
         *(Side(each, "") for each in users),
     )
     message = f"{name}, {line_of(operation)}, {says} ({', '.join(users)})."

@@ -35,7 +35,7 @@ from memtile.importers.mlir.tile_connections import BESIDE, Bond, bonds, channel
 
 _CORES_PER_COLUMN = re.compile(r"--cores-per-col[= ]([1-9][0-9]{0,2})(?![0-9])")
 _OTHER_PLACER = re.compile(r"placer[= ]'?\"?(?!sequential_placer)(\w+)")
-_FREE = "a tile of the device that nobody has"
+_FREE = "a free tile of the device"
 _DIRECTIONS: tuple[Direction, ...] = ("S2MM", "MM2S")
 
 

@@ -50,8 +50,8 @@ class ProgramChanges:
         if not self._is_own(change):
             return f"{change.file} is another file"
         if change.old and _NUMBER.fullmatch(change.old):
-            return f"line {change.line} has no literal {change.old} that stands for this alone"
-        return f"line {change.line} has no call that stands for this alone"
+            return f"line {change.line} has no literal {change.old} for this alone"
+        return f"line {change.line} has no call for this alone"
 
     def _one(self, change: Change) -> Change | None:
         if not self._is_own(change):

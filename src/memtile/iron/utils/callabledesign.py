@@ -69,7 +69,7 @@ class Parameters:
     def _take_dispatch(self, name: str, parameter: inspect.Parameter, mark: DispatchTime) -> None:
         if parameter.kind is not inspect.Parameter.KEYWORD_ONLY:
             raise TypeError(
-                f"{name} is a DispatchTime parameter: it stands behind * in the function's parameters"
+                f"{name} is a DispatchTime parameter: it must come after * in the function's parameters"
             )
         self.dispatch[name] = mark
         self.compile.append(name)

@@ -201,7 +201,7 @@ def _initial_values(design: DesignText, locks: dict[str, Operation], uses: Seque
         buffers *= _most_taken(design, name, uses)
         unused = not any(use.lock == name for use in uses)  # by registers alone
         for other in sorted({0, 1, buffers} - {value}) if acquires or unused else ():
-            says = f"begin with lock {name[1:]} at {other} instead of {value}"
+            says = f"initialise lock {name[1:]} to {other} instead of {value}"
             right = buffers if is_free else 0
             unlikely = 0.4 if other == right else 0.9 if other <= buffers else 1.3
             unlikely += 0.3 * (not is_free and other > 0)

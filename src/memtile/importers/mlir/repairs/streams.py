@@ -229,7 +229,7 @@ def _other_next(
         strays = target in others or target == own
         reached = used[label] or label in others or label == entry
         unlikely = 0.1 if strays and label == entry else 0.3 if not reached else 1.3
-        says = f"line {step.line}: go on with {label} instead of {target}"
+        says = f"line {step.line}: continue with {label} instead of {target}"
         yield step, Candidate("next_bd", says, [design.edits.token(at, label)], unlikely)
 
 

@@ -157,7 +157,7 @@ function drawWays(svg, corner) {
       if (!lanes.has(key)) lanes.set(key, []);
       lanes.get(key).push({way, from, to});
     }
-  const names = way => `${tracks[way.from].called} to ${way.to.map(n => tracks[n].called).join(", ") || "nobody"}`;
+  const names = way => `${tracks[way.from].called} to ${way.to.map(n => tracks[n].called).join(", ") || "nothing"}`;
   for (const lane of lanes.values())
     lane.forEach(({way, from, to}, place) => {
       const [x1, y1] = corner(run.tiles[from]), [x2, y2] = corner(run.tiles[to]);

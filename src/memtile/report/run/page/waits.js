@@ -57,7 +57,7 @@ function drawWaits() {
   const wide = layers.length * (WAIT_WIDE + WAIT_ASIDE) - WAIT_ASIDE / 2 + 8;
   const left = graph.nodes.length - boxes.size;
   const svg = shape("svg", {id: "waits", width: wide, height: high, viewBox: `0 0 ${wide} ${high}`, role: "img",
-    "aria-label": `who waits for whom: ${layers[0].map(node => node.name).join(", ")}`});
+    "aria-label": `what waits for what: ${layers[0].map(node => node.name).join(", ")}`});
   for (const edge of graph.edges) if (boxes.has(edge.waits) && boxes.has(edge.gives)) drawWait(svg, edge, boxes.get(edge.waits), boxes.get(edge.gives));
   for (const layer of layers) for (const node of layer) drawWaiting(svg, node, boxes.get(node.id));
   return element("div", {class: "scroll"}, svg, left ? element("p", {class: "quiet"}, `${plural(left, "more")} wait for these`) : "");
