@@ -69,7 +69,7 @@ def test_a_result_and_its_band_say_what_they_are_without(tmp_path: Path) -> None
     kernels = write(tmp_path, "kernels.py", FREE)
     run = ("run", EXAMPLE, "--kernels", kernels, "--pad-arguments")
     first = invoke(*run).stdout.splitlines()[:3]
-    assert "Cost unknown, counted as 0 cycles: scale. Give it with --cost." in first
+    assert "Cost unknown, counted as 0 cycles: scale. Give it with --cost scale=CYCLES." in first
     assert "Cost unknown" not in invoke("run", EXAMPLE, "--pad-arguments").stdout  # the library's has a cost
     band = json.loads(invoke(*run, "--sensitivity", "--json").stdout)["band"]
     assert band["without"] == ["scale"]

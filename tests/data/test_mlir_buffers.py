@@ -57,6 +57,13 @@ def test_addresses_are_multiples_of_the_load_width_unless_the_text_says_so() -> 
     assert addresses(fixed, *others, core) == {"x": 2048, "y": 2052, "z": 2080}
 
 
+def test_buffers_that_the_memory_does_not_hold_are_refused_with_their_sizes() -> None:
+    with pytest.raises(MemtileError) as caught:
+        addresses(buffer("x", 4), buffer("a_buff_0", 8192), buffer("a_buff_1", 8192), _CORE.format(""))
+    says = "buffers of compute tile (0,2) need 66,576 bytes, its memory has 65,536"
+    assert f"{says}: a 2 x 32,768, x 1 x 16, stack 1,024" in str(caught.value)
+
+
 def test_what_fits_no_bank_goes_behind_each_other() -> None:
     assert addresses(buffer("x", 4), buffer("y", 5000), buffer("z", 8)) == {"y": 0, "z": 20000, "x": 20032}
 

@@ -133,7 +133,10 @@ def test_a_quotient_of_a_host_goes_towards_zero() -> None:
         (device("%b = aie.buffer(%c) : memref<2xi8> = dense<[1, 256]>"), "the value 256 is no i8"),
         (device("%b = aie.buffer(%c) : memref<2xi8> = dense<[1, x]>"), "x is no number"),
         (device("%b = aie.buffer(%c) {address = @x} : memref<2xi8>"), "its address is 'x'"),
-        (device("%b = aie.buffer(%c) : memref<1000000000xi32>"), "d.mlir:6:6: compute tile (0,2)"),
+        (
+            device("%b = aie.buffer(%c) : memref<1000000000xi32>"),
+            "the buffers of compute tile (0,2) need 4,000,000,000 bytes",
+        ),
         (device("%x = aie.tile(9, 0)"), "d.mlir:6:6: array npu1_1col: column is 9"),
         (device("%x = aie.core(%m) { aie.end }"), "its tile is of kind memory"),
         (device("aie.flow(%s, DMA : 0, %m)"), "it has 3 operands"),

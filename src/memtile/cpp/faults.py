@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtile.cpp.image import Fault, Image
+from memtile.cpp.image import HOST_FRAMES, Fault, Image
 from memtile.cpp.line_tables import Frame
 from memtile.cpp.symbols import own_frame
 from memtile.errors import DesignError
@@ -149,10 +149,10 @@ def _undefined(image: Image, _arguments: Sequence[Argument]) -> FaultText:
 
 
 def _overflow(image: Image, _arguments: Sequence[Argument]) -> FaultText:
-    report = image.report
-    says = f"the kernel uses {report.bytes} bytes of stack on the host, its core has {report.extra}"
+    report, stack = image.report, image.report.extra // HOST_FRAMES
+    says = f"the kernel uses {report.bytes} bytes of stack on the host, its core has {stack}"
     step = "Raise stack_size of the core, or move local arrays into buffers."
-    return FaultText(says, f"at most {report.extra} bytes", step)
+    return FaultText(says, f"at most {stack} bytes", step)
 
 
 _SAYS: Mapping[Fault, Callable[[Image, Sequence[Argument]], FaultText]] = {

@@ -26,6 +26,8 @@ REQUEST_WORDS = 64
 SECONDS = 60
 """Processor time of a call that counts as endless."""
 _FRAMES, _REASON = 24, 400
+HOST_FRAMES = 2
+"""How much larger frames of the host are, at most: they hold vectors that a core keeps in registers."""
 _STACK_BYTES = 1 << 20  # frames of the host are larger than those of a core
 
 
@@ -240,7 +242,7 @@ class Image:
             len(regions),
             ctypes.c_uint64(first),
             ctypes.c_uint64(end),
-            ctypes.c_uint64(stack),
+            ctypes.c_uint64(stack * HOST_FRAMES),
         )
 
     def _span(self) -> tuple[int, int]:

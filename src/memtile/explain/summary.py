@@ -149,7 +149,8 @@ def _sections(result: Result, layout: Layout, notes: Sequence[str], *, full: boo
         kept = items[: max(layout.rows, least)]
         return _Section(rank, least, kept, more, len(items) - len(kept), layout.complete)
 
-    ways = ("--cost",) if layout.complete == COMMAND else ()
+    named = f"--cost {result.cost_unknown[0]}=CYCLES" if result.cost_unknown else ""
+    ways = (named,) if layout.complete == COMMAND else ()
     yield said(0, 1, [verdict(result)])
     yield said(2, 1, doubts(result, *ways), "reasons for doubt")
     found = _finding_section(result, layout, full=full)

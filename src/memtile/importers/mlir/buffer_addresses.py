@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from memtile.arch.tiles import WORD_BYTES, TileKind
-from memtile.importers.mlir.description import BufferDescription, DeviceDescription
+from memtile.importers.mlir.description import BufferDescription, DeviceDescription, TileDescription
 from memtile.importers.mlir.descriptors import element_bytes
 from memtile.importers.mlir.forms.operands import OperationForm
 from memtile.importers.mlir.overlay import run_lines
@@ -54,7 +54,8 @@ class _Piece:
 def place_buffers(device: DeviceDescription, kinds: Mapping[str, TileKind], declared: Sequence[str]) -> None:
     """Give each buffer of a tile its address.
 
-    Where neither way finds room, the addresses are those of the second, which the memory refuses.
+    Where neither way finds room for what would fit, the addresses are those of the second, which the memory
+    refuses.
 
     Args:
         device: whose buffers get addresses.
@@ -63,7 +64,8 @@ def place_buffers(device: DeviceDescription, kinds: Mapping[str, TileKind], decl
             these were lowered.
 
     Raises:
-        InputFileError: a scheme that mlir-aie does not have, or banks without room where it must be banks.
+        InputFileError: a scheme that mlir-aie does not have, banks without room where it must be banks, or
+            more buffers than the memory holds.
     """
     stacks = {core.tile: core.stack for core in device.cores}
     inside: defaultdict[str, list[BufferDescription]] = defaultdict(list)
@@ -82,9 +84,32 @@ def place_buffers(device: DeviceDescription, kinds: Mapping[str, TileKind], decl
                 step = f'Leave out {BANKED}, or ask for allocation_scheme = "{BASIC}".'
                 form = OperationForm(device.tiles[tile].operation)
                 raise form.error(says, "buffers within banks", reason="mlir_buffer", step=step)
+            _check_room(pieces, device.tiles[tile], kind, stack)
             _in_sequence(pieces, stack)
         for piece in pieces:
             piece.buffer.address = piece.at
+
+
+def _check_room(pieces: Sequence[_Piece], tile: TileDescription, kind: TileKind, stack: int) -> None:
+    """Refuse buffers that are larger than the memory of their tile, however they are placed."""
+    total = stack + sum(piece.nbytes for piece in pieces)
+    if total <= kind.memory_bytes:
+        return
+    groups: defaultdict[str, list[_Piece]] = defaultdict(list)
+    for piece in pieces:
+        groups[piece.buffer.name.rpartition("_buff_")[0] or piece.buffer.name].append(piece)
+    ordered = sorted(groups.items(), key=lambda group: -sum(piece.nbytes for piece in group[1]))
+    parts = [f"{name} {len(group)} x {group[0].nbytes:,}" for name, group in ordered]
+    parts += [f"stack {stack:,}"] if stack else []
+    place = "({},{})".format(*tile.place) if tile.place is not None else tile.name
+    raise OperationForm(ordered[0][1][0].buffer.operation).error(
+        f"the buffers of {kind.title} {place} need {total:,} bytes, its memory has "
+        f"{kind.memory_bytes:,}: {', '.join(parts)}",
+        f"at most {kind.memory_bytes} bytes",
+        given=f"{total} bytes",
+        reason="buffer_fit",
+        step="Make the objects smaller, or their FIFOs less deep.",
+    )
 
 
 def _piece(buffer: BufferDescription, kind: TileKind) -> _Piece:

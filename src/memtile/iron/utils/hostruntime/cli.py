@@ -51,7 +51,8 @@ def run_design_cli(
     if run_and_verify is None:
         sys.exit(
             "this program only compiles: pass --xclbin-path and --insts-path (memtile writes what it runs "
-            "there), and run its host program; or pass --emit-mlir"
+            "there), and run its host program; or pass --emit-mlir. An option before the program's name runs "
+            "its design: memtile run --bottleneck"
         )
     run_and_verify(opts)
 
