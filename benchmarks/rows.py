@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import numpy as np
 
@@ -29,8 +30,8 @@ import halo_tiling
 import user_rows
 from bench_array import least, streaming, working
 from long_sequence import long_sequence
-from memtile import run, run_many
-from memtile.arch.tiles import MEMORY, WORD_BYTES
+from memtile import MemoryTile, run, run_many
+from memtile.arch.tiles import MEMORY, WORD_BYTES, TileName
 from memtile.bd.descriptor import Descriptor
 from memtile.bd.windows import OWN
 from memtile.design.array import Array
@@ -51,7 +52,8 @@ HERE = Path(__file__).parent
 Figures = dict[str, Any]
 BANK_WORDS = MEMORY.bank_bytes // WORD_BYTES
 LENGTH = 8192  # words of a BD
-LARGE = "xcve2802", 38
+MEMORY_TILES: dict[str, TileName] = {"npu1": "memory", "npu2": "memory_2p"}
+ARRAYS = {"npu1": ("xcve2802", 38), "npu2": ("npu2", 8)}  # the largest with such tiles
 BD_WORDS = MEMORY.bds * MEMORY.bd_words  # registers that only hold what is written
 
 
@@ -109,9 +111,9 @@ def limits(rounds: int) -> Figures:
     return {"memcpy bytes/s": words.nbytes / copy, "numpy.take words/s": len(index) / take}
 
 
-def channels(numbers: range, runs: int, apart: int) -> Engine:
-    """So many channels at work, each from ``apart`` words after the one before."""
-    rig = Rig()
+def channels(numbers: range, runs: int, apart: int, kind: TileName) -> Engine:
+    """So many channels of a memory tile at work, each from ``apart`` words after the one before."""
+    rig = Rig(kind)
     rig.memory_control(interleaved=False)
     for ch in numbers:
         bd = MEMORY.bd_bank(ch)[ch]
@@ -121,11 +123,11 @@ def channels(numbers: range, runs: int, apart: int) -> Engine:
     return rig.engine
 
 
-def timing_only(numbers: range, cycles: int, rounds: int) -> Figures:
+def timing_only(numbers: range, cycles: int, rounds: int, kind: TileName) -> Figures:
     """Cycles a second of so many channels that work for ever, each in a bank of its own, without words."""
 
     def engine() -> Engine:
-        rig = Rig()
+        rig = Rig(kind)
         rig.memory_control(interleaved=False)
         for ch in numbers:
             bd = MEMORY.bd_bank(ch)[ch]
@@ -215,8 +217,8 @@ def of_design(make: Callable[[], Any], most: int) -> Callable[[], Callable[[], i
     return made
 
 
-def halo(count: int) -> Any:
-    """The halo example with many frames, which are four that come again and again."""
+def halo(count: int, device: str) -> Any:
+    """The halo example on a device with many frames, which are four that come again and again."""
     module: Any = halo_tiling
     former = module.FRAMES, module.feature_map, module.expected
     frames = [former[1](module.SIZE, module.CHANNELS, step) for step in range(former[0])]
@@ -225,14 +227,15 @@ def halo(count: int) -> Any:
     module.feature_map = lambda _size, _channels, step: frames[step % len(frames)]
     module.expected = lambda frame, lane: tiles[id(frame), lane]
     try:
-        return module.design()
+        with patch.object(module, "MemoryTile", lambda _: MemoryTile(device)):
+            return module.design()
     finally:
         module.FRAMES, module.feature_map, module.expected = former
 
 
-def growing(columns: Sequence[int], cycles: int) -> Figures:
-    """What a cycle costs while so many columns of a large array are at work, in turns."""
-    engines = [streaming(*LARGE, busy) for busy in columns]
+def growing(device: str, most: int, columns: Sequence[int], cycles: int) -> Figures:
+    """What a cycle costs while so many of the ``most`` columns of an array are at work, in turns."""
+    engines = [streaming(device, most, busy) for busy in columns]
     with fast_forwarding(False):
         costs = least(*(working(engine, cycles) for engine in engines))
     return {f"ns/cycle of {busy}": cost / cycles * 1e9 for busy, cost in zip(columns, costs, strict=True)}
@@ -377,26 +380,48 @@ def compiling() -> Figures:
 def rows(copy: float, size: Sizes) -> Iterator[tuple[str, Callable[[], Figures]]]:
     """The rows by name; ``copy``: bytes that the machine copies in a second."""
     every, lane = range(2 * MEMORY.channels), range(0, MEMORY.channels + 1, MEMORY.channels)
-    rounds, ways = size.rounds, partial(both_ways, rounds=size.rounds)
-    twelve = of_engine(lambda: channels(every, size.runs, BANK_WORDS))
-    one = of_engine(lambda: channels(lane, size.lane_runs, BANK_WORDS))
-    yield "stream12", lambda: ways(twelve, cycle_bytes=len(every) * WORD_BYTES, copy=copy)
+    rounds = size.rounds
+
+    def ways(make: Callable[[str], Callable[[], Callable[[], int]]], cycle_bytes: int = 0) -> Figures:
+        found = both_devices(lambda device: both_ways(make(device), rounds, cycle_bytes, copy))
+        for rate in ("stepped cycles/s", "fast-forward cycles/s"):
+            found[f"npu2 x npu1, {rate}"] = found[f"npu2 {rate}"] / found[rate]
+        return found
+
+    def tile(numbers: range, runs: int, apart: int, device: str) -> Callable[[], Callable[[], int]]:
+        return of_engine(lambda: channels(numbers, runs, apart, MEMORY_TILES[device]))
+
+    twelve = partial(tile, every, size.runs, BANK_WORDS)
+    one = partial(tile, lane, size.lane_runs, BANK_WORDS)
+    yield "stream12", lambda: ways(twelve, len(every) * WORD_BYTES)
     yield (
         "stream12_timing",
-        lambda: {
-            **timing_only(every, size.timing, rounds),
-            "stream12 cycles/s": without_words(twelve, rounds),
-            "lane1 cycles/s": without_words(one, rounds),
-        },
+        lambda: both_devices(
+            lambda device: {
+                **timing_only(every, size.timing, rounds, MEMORY_TILES[device]),
+                "stream12 cycles/s": without_words(twelve(device), rounds),
+                "lane1 cycles/s": without_words(one(device), rounds),
+            }
+        ),
     )
-    yield "lane1", lambda: ways(one, cycle_bytes=len(lane) * WORD_BYTES, copy=copy)
-    yield "allconflict12", lambda: ways(of_engine(lambda: channels(every, size.runs, 0)))
-    yield "halo1200", lambda: ways(of_design(lambda: halo(size.frames), 1 << 40))
-    yield "gemm1", lambda: ways(of_design(lambda: routed(1), size.most))
-    yield "gemm4", lambda: ways(of_design(lambda: routed(4), size.most))
-    eight, alone = (of_engine(lambda n=n: streaming(*LARGE, n), size.cycles) for n in (8, 1))
-    yield "columns8", lambda: {**ways(eight), **growing(size.columns, size.cycles)}
-    yield "idle38x11", lambda: ways(alone)
+    yield "lane1", lambda: ways(one, len(lane) * WORD_BYTES)
+    yield "allconflict12", lambda: ways(partial(tile, every, size.runs, 0))
+    yield "halo1200", lambda: ways(lambda device: of_design(lambda: halo(size.frames, device), 1 << 40))
+    yield "gemm1", lambda: ways(lambda device: of_design(lambda: routed(1, device), size.most))
+    yield "gemm4", lambda: ways(lambda device: of_design(lambda: routed(4, device), size.most))
+
+    def busy(count: int, device: str) -> Callable[[], Callable[[], int]]:
+        return of_engine(lambda: streaming(*ARRAYS[device], count), size.cycles)
+
+    def columns() -> Figures:
+        return both_devices(
+            lambda device: growing(
+                *ARRAYS[device], [n for n in size.columns if n <= ARRAYS[device][1]], size.cycles
+            )
+        )
+
+    yield "columns8", lambda: {**ways(partial(busy, 8)), **columns()}
+    yield "idle38x11", lambda: ways(partial(busy, 1))
     yield "idle_time", lambda: idle(10**9, rounds)
     yield "sweep_threads", lambda: sweep(size.designs)
     yield "door", lambda: door(size)
@@ -406,9 +431,15 @@ def rows(copy: float, size: Sizes) -> Iterator[tuple[str, Callable[[], Figures]]
     yield "compile", compiling if size.compiles else lambda: {"missing": "not with the smallest sizes"}
 
 
-def routed(columns: int) -> Array:
-    """The matrix product on so many columns, ready to run."""
-    array = gemm.design(columns)
+def both_devices(measured: Callable[[str], Figures]) -> Figures:
+    """Figures of AIE-ML as they are, and of npu2 with its name before them."""
+    return {**measured("npu1"), **{f"npu2 {name}": value for name, value in measured("npu2").items()}}
+
+
+def routed(columns: int, device: str) -> Array:
+    """The matrix product on so many columns of a device, ready to run."""
+    with patch.object(gemm, "Array", lambda _, columns: Array(device, columns)):
+        array = gemm.design(columns)
     array.route()
     return array
 

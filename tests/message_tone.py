@@ -25,9 +25,10 @@ _OPENING = re.compile(r"[A-Z0-9]")
 def faults(problem: Problem) -> Iterator[str]:
     """What is wrong with the message of a problem, as English and as data."""
     message = problem.message
+    sentences = message.removesuffix(problem.says.partition("\n")[2].rstrip("\n")).rstrip("\n")
     if not problem.where or not message.startswith(f"{problem.where}: "):
         yield "it does not begin with its place"
-    if not message.endswith((".", "?")) or message.endswith(".."):
+    if not sentences.endswith((".", "?")) or sentences.endswith(".."):
         yield "it does not end as a sentence does"
     if problem.says.endswith((".", "?", " ")) or problem.says.startswith(" "):
         yield "its sentence ends before the source"

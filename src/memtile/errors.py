@@ -46,9 +46,10 @@ class Problem:
 
     @property
     def message(self) -> str:
-        """The problem in sentences for a person."""
-        text = f"{printable(self.where)}: {self.says or self._sentence()} ({self.source})."
-        return printable(f"{text} {self.next_step}" if self.next_step else text, _LINES)
+        """The problem in sentences for a person, and below them the lines of the input that it shows."""
+        sentence, _, lines = (self.says or self._sentence()).partition("\n")
+        text = f"{printable(self.where)}: {sentence} ({self.source}). {self.next_step}".rstrip(" ")
+        return printable(f"{text}\n{lines}".rstrip("\n"), _LINES)
 
     def _sentence(self) -> str:
         rule = "; it must be"

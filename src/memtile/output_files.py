@@ -14,7 +14,7 @@ import os
 import secrets
 import stat
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, TextIO, cast
@@ -30,7 +30,7 @@ _parts: set[str] = set()  # temporary files of this process that are there now
 
 
 @contextmanager
-def output_file(path: Path | str, *, durable: bool = True) -> Iterator[BinaryIO]:
+def output_file(path: Path | str, *, durable: bool = True) -> Generator[BinaryIO]:
     """A context with a binary file for the content of ``path``, which appears complete at the end.
 
     A file that is replaced keeps its permissions, and its owner where we may set it. Of a symbolic link the
@@ -61,7 +61,7 @@ def output_file(path: Path | str, *, durable: bool = True) -> Iterator[BinaryIO]
 
 
 @contextmanager
-def output_text(path: Path | str, encoding: str = "utf-8") -> Iterator[TextIO]:
+def output_text(path: Path | str, encoding: str = "utf-8") -> Generator[TextIO]:
     """A context with a text file, otherwise as :func:`output_file`.
 
     Raises:
@@ -162,7 +162,7 @@ def _opened_for_us(path: str) -> int | None:
 
 
 @contextmanager
-def _written_directly(descriptor: int) -> Iterator[BinaryIO]:
+def _written_directly(descriptor: int) -> Generator[BinaryIO]:
     """A descriptor as a file, written behind what was printed to it."""
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
@@ -196,7 +196,7 @@ def _refuse_read_only(target: str) -> None:
 
 
 @contextmanager
-def _replacing(target: str, durable: bool) -> Iterator[BinaryIO]:
+def _replacing(target: str, durable: bool) -> Generator[BinaryIO]:
     """A temporary file beside ``target`` that replaces it at the end."""
     _refuse_read_only(target)  # to replace a read-only file its folder alone would do
     part = os.path.join(os.path.dirname(target), f".memtile-{secrets.token_hex(8)}.part")

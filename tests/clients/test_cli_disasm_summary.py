@@ -51,11 +51,11 @@ def test_the_summary_of_a_program(tmp_path: Path) -> None:
         "  compute(0,2) MM2S 0: ring of BDs 2, 3, 16 words each",
         "locks",
         "  compute(0,2): 0 = 2, 1 = 0, 2 = 2, 3 = 0",
-        f"{files['enable']}: CDO version 2: 1 operation",
+        f"{files['enable']}: CDO version 2: 1 operation, 1 core",
         "cores enabled",
         "  core (0, 2)",
         f"{files['insts']}: transaction 1.0, generation 3 (NPU1), 1 columns, 6 rows, "
-        "1 of them memory tiles: 7 operations",
+        "1 of them memory tiles: 7 operations, 2 tasks",
         "tasks",
         "  interface(0,0) S2MM 0: BD 1, 64 words, with a token",
         "  interface(0,0) MM2S 0: BD 0, 64 words",
@@ -134,3 +134,20 @@ def test_a_difference_is_of_two_files(tmp_path: Path, options: list[str]) -> Non
     done = run(*options, *[files["init"]] * count)
     assert done.exit_code == 2
     assert "--diff compares two files" in done.output
+
+
+def test_on_a_terminal_a_long_program_is_its_summary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pipe gets each operation, a terminal as much as fits on a screen; --all is the way to the rest."""
+    files = write_files(tmp_path)
+    piped = run(files["init"]).stdout
+    monkeypatch.setattr("memtile.cli.disasm.terminal_width", lambda: 80)
+    shown = run(files["init"]).stdout.splitlines()
+    assert " ".join(shown[:2]).endswith("CDO version 2: 27 operations, 3 routes, 2 tasks")
+    assert len(shown) <= 25
+    assert max(map(len, shown)) <= 80
+    assert shown[-1] == "each of the 27 operations: --all"
+    assert run("--all", files["init"]).stdout == piped
+    several = run(*[files["init"]] * 3).stdout.splitlines()
+    assert len(several) <= 25
+    (tmp_path / "short.txt").write_text("0x021C0000 2\n")
+    assert "-> lock 0 becomes 2" in run(tmp_path / "short.txt").stdout

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from memtile import Array
 from memtile.cli.design_file import load_design
 from memtile.cli.main import app
+from memtile.cli.screen import first_lines
 from memtile.explain.dump.dump_formats import TILE_WORDS, About, elf_parts, read_coredump
 from support.designs.dump_designs import CIRCLE, MOVING, RING
 from support.designs.paused_columns import clock, sending
@@ -162,6 +163,23 @@ def test_a_dump_of_an_array_at_rest_has_no_finding() -> None:
     text = invoke("explain", "core.bin", "--device", "npu1", code=0)
     assert text.splitlines()[1] == "core.bin: coredump, raw, 6 tiles, npu1"
     assert text.startswith("status: idle: no channel has a task")
+    invoke("run", "ring.py", "--set", "value=1", "--coredump", "core.bin", code=0)
+    text = invoke("explain", "core.bin", "--device", "npu1", code=0)
+    assert text.startswith(
+        "status: idle: no channel has a task, all queues are empty, and each core has ended"
+    )
+
+
+def test_on_a_terminal_an_answer_fits_on_a_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    invoke("run", "ring.py", "--coredump", "core.bin", code=1)
+    piped = invoke("explain", "core.bin", "--device", "npu1", code=1)
+    monkeypatch.setattr("memtile.cli.screen.terminal_width", lambda: 40)
+    lines = invoke("explain", "core.bin", "--device", "npu1", code=1).splitlines()
+    assert lines[0].startswith("status: stuck")
+    assert len(lines) <= 25
+    assert max(map(len, lines)) <= 40
+    assert " ".join(" ".join(lines).split()) == " ".join(piped.split())
+    assert first_lines(["a b c"] * 20, 3, 26) == [*["a b", "  c"] * 12, "8 more lines (--all)"]
 
 
 def test_of_two_packets_at_an_arbiter_neither_is_said_to_hold_it() -> None:

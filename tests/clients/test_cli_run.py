@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 from memtile.cli.design_file import load_design
 from memtile.cli.main import app
-from memtile.errors import SimulationError
+from memtile.errors import InputFileError, SimulationError
 from memtile.importers.design_file import load_module
 from support.commands import warm
 from support.designs.severe import severe
@@ -337,3 +337,10 @@ def test_words_that_nobody_asks_for_need_no_room_and_those_that_do_are_an_error(
         assert tracemalloc.get_traced_memory()[1] < 1 << 20  # places of TLAST alone would be 4 GB
     finally:
         tracemalloc.stop()
+
+
+def test_a_misspelt_name_is_answered_with_the_nearest(tmp_path: Path) -> None:
+    file = tmp_path / "typo.py"
+    file.write_text("from memtile import MemoryTile\n\n\ndef design():\n    MemoryTile().bufer('x', 8)\n")
+    with pytest.raises(InputFileError, match=r"typo\.py, line 5: .* 'bufer'\. Did you mean 'buffer'\?$"):
+        load_design(str(file), ())

@@ -194,7 +194,7 @@ def test_the_limit_of_cycles(put: Put, tmp_path: Path) -> None:
 
 
 def test_nothing_to_try_is_bad_input(tmp_path: Path) -> None:
-    for folder, says in ((tmp_path / "none", "there is no folder"), (tmp_path, "there is no design")):
+    for folder, says in ((tmp_path / "none", "there is no such folder"), (tmp_path, "there is no design")):
         done = survey(folder)
         assert done.exit_code == 2
         assert says in done.stderr.replace("\n", " ")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
@@ -16,11 +17,12 @@ import pytest
 from typer.testing import CliRunner
 
 from left_out import needs
+from memtile import __version__
 from memtile.cli.main import app
 from memtile.cli.suite_attempt import attempt
 from memtile.errors import InputFileError
 from memtile.explore.suite.arrays import comparable, read_expected
-from memtile.explore.suite.baseline import read_baseline, write_baseline
+from memtile.explore.suite.baseline import other_version, read_baseline, write_baseline
 from memtile.explore.suite.cases import DesignCase, cases_of
 from memtile.explore.suite.outcome import CaseOutcome, SuiteResult, Verdict
 from memtile.explore.suite.settings import (
@@ -33,6 +35,7 @@ from memtile.explore.suite.settings import (
 )
 from memtile.explore.suite.suite import run_suite
 from memtile.explore.survey.survey_cases import Beside
+from memtile.report.finding_formats import junit
 from places import ROOT
 from support.designs.cpp_designs import FOUND
 from support.mlir import mlir_texts
@@ -124,7 +127,50 @@ def test_inputs_that_a_design_would_not_read_are_refused(name: str) -> None:
     (case,) = cases_of([ROOT / "examples" / name], SuiteSettings(usual=settings))
     outcome = attempt(case)
     assert (outcome.verdict, outcome.good) == (Verdict.REFUSED, False)
-    assert "inputs are for MLIR, programs of IRON and builds" in outcome.why
+    assert "inputs is for a program of IRON, a text of MLIR or a build" in outcome.why
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "says"),
+    [
+        (
+            "transpose.py",
+            'kernels = ["a.py"]',
+            "kernels is for a text of MLIR or a build; transpose.py is a design",
+        ),
+        ("transpose.py", 'device = "npu2"', "device is for a graph in C"),
+        ("iron/gemm.py", 'cost = ["x=1"]', "cost is for a graph in C"),
+        ("scale.mlir", 'arguments = ["-m"]', "arguments is for a program of IRON; scale.mlir is a text"),
+        (
+            "graph/graph.cpp",
+            'sequence = "x"',
+            "sequence is for a text of MLIR or a build; graph.cpp is a graph",
+        ),
+    ],
+)
+def test_a_setting_of_one_design_that_it_has_no_use_for_is_refused(
+    tmp_path: Path, name: str, line: str, says: str
+) -> None:
+    (tmp_path / FILE).write_text(f'[[design]]\nfile = "{ROOT}/examples/{name}"\n{line}\n')
+    with pytest.raises(InputFileError, match=re.escape(says)):
+        cases_of([ROOT / "examples"], read_settings(tmp_path / FILE))
+
+
+def test_a_mistake_of_memtile_is_none_of_the_design(
+    put: Put, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> None:
+        raise KeyError("ours")
+
+    monkeypatch.setattr("memtile.cli.suite_attempt._judged", fails)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    outcome = outcome_of(put("a", mlir_texts.PASSTHROUGH, in0=DATA, out2=DATA))
+    assert outcome.verdict is Verdict.ERROR
+    assert outcome.why.startswith("memtile failed: KeyError: 'ours'. This is a mistake in memtile.")
+    (file,) = tmp_path.glob("memtile-traceback-*.txt")
+    assert str(file) in outcome.why
+    case = ElementTree.fromstring(junit([outcome], "test", [0.25], [outcome.name]))[0][0]
+    assert (case.get("time"), [each.tag for each in case]) == ("0.250", ["error"])
 
 
 def test_settings_name_tests_inputs_and_kernels(tmp_path: Path) -> None:
@@ -157,6 +203,8 @@ def test_a_folder_has_the_designs_that_lie_there_and_those_of_the_settings(put: 
     file = settings_beside(tmp_path / "designs" / "a" / "design.mlir")
     cases = cases_of([tmp_path / "designs"], read_settings(file))
     assert [case.name for case in cases] == ["b/design.mlir", "a1", "a2"]
+    elsewhere = cases_of([tmp_path / "designs"], SuiteSettings())
+    assert [case.name for case in elsewhere] == [f"{name}/design.mlir" for name in ("a", "b", "old")]
     with pytest.raises(InputFileError, match="there is no such file or folder"):
         cases_of([tmp_path / "none"], SuiteSettings())
 
@@ -176,6 +224,7 @@ def test_a_folder_has_the_designs_that_lie_there_and_those_of_the_settings(put: 
         ('within = "many"\n', "within is 'many'; it must be a percentage such as 5%"),
         ("allow_unknown = 1\n", "allow_unknown is 1; it must be true or false"),
         ("= 3\n", "this is no TOML"),
+        ("seconds = -1\n", "seconds is -1; it must be at least 0.1"),
     ],
 )
 def test_what_the_settings_may_not_say_is_named(tmp_path: Path, text: str, says: str) -> None:
@@ -228,6 +277,9 @@ def test_a_baseline_is_read_as_it_was_written(tmp_path: Path, name: str) -> None
     cycles = {'b "x"': 65_407, "a": 1}
     write_baseline(tmp_path / name, cycles)
     assert read_baseline(tmp_path / name) == cycles
+    assert other_version(tmp_path / name) == ""
+    (tmp_path / name).write_text((tmp_path / name).read_text().replace(__version__, "0.0.9"))
+    assert "was written by memtile 0.0.9, this is" in other_version(tmp_path / name)
     (tmp_path / name).write_text("{}" if name.endswith("json") else "")
     with pytest.raises(InputFileError, match="it must have a table cycles"):
         read_baseline(tmp_path / name)
@@ -256,6 +308,7 @@ def test_the_command_writes_what_build_servers_read(put: Put, tmp_path: Path, mo
     assert list(cycles) == ["designs/good/design.mlir"]
     suite = ElementTree.parse("j.xml").getroot()[0]
     assert (suite.get("name"), suite.get("tests"), suite.get("failures")) == ("memtile test", "2", "1")
+    assert all(float(case.get("time", 0)) > 0 for case in suite)
     (location,) = {
         place["physicalLocation"]["artifactLocation"]["uri"]
         for result in json.loads(Path("s.json").read_text())["runs"][0]["results"]
@@ -283,6 +336,14 @@ def test_a_run_says_its_verdict_first_and_a_line_a_design() -> None:
     stopped = SuiteResult([good], 3, interrupted=True)
     assert stopped.verdict == "INTERRUPTED: 1 of 3 designs tested (1 passed)"
     assert not stopped.good
+
+
+@pytest.mark.usefixtures("warm_workers")
+def test_a_program_that_closes_its_input_does_not_fail_the_next_one(put: Put, tmp_path: Path) -> None:
+    file = put("b", mlir_texts.PASSTHROUGH, in0=DATA, out2=DATA)
+    (tmp_path / "designs" / "a.py").write_text("import aie.iron\n\nexit(2)\n")
+    cases = cases_of([tmp_path / "designs" / "a.py", file], SuiteSettings())
+    assert [each.verdict for each in run_suite(cases).outcomes] == [Verdict.REFUSED, Verdict.PASSED]
 
 
 @pytest.mark.usefixtures("warm_workers")

@@ -15,6 +15,7 @@ from memtile.report.register_lookup import names_that_begin
 _LINES = {
     "memtile in": {"info"},
     "memtile info DMA_S2MM_0_C": {"DMA_S2MM_0_Ctrl"},
+    "memtile info xc2ve3858 DMA_MM2S_0_Con": {"DMA_MM2S_0_Constant_Pad_Value"},
     "memtile info lock0 --tile m": {"memory"},
     "memtile run --repo": {"--report"},
 }

@@ -164,5 +164,5 @@ def test_type_checkers_see_the_code_of_a_page_at_the_lines_of_the_page() -> None
 def test_lint_gives_every_page_to_both_type_checkers() -> None:
     recipe = (ROOT / "Makefile").read_text(encoding="utf-8").split("\nlint:")[1].split("\n\n")[0]
     assert "tests/support/pages/page_code.py $(PAGES) README.md docs/*.md\n" in recipe
-    for checker in ("mypy $(USED)", "pyright --warnings --pythonpath $(BIN)/python $(USED) $(FENCE)"):
+    for checker in ("mypy $(USED)", "pyrefly check $(USED) $(FENCE)"):
         assert f"\t$(BIN)/{checker}\n" in recipe + "\n"

@@ -340,9 +340,9 @@ def test_options_of_graphs_are_for_graphs() -> None:
     done = called("run", "design.mlir", "--in-folder", ".")
     assert done.exit_code == 2
     assert "--in-folder and --out-folder are for graphs in C++" in " ".join(done.stderr.split())
-    done = called("run", "design.mlir", "--cost", "gr.k=3")
+    done = called("run", "design.mlir", "--cost", "a.json", "--cost", "b.json")
     assert done.exit_code == 2
-    assert "a design takes one file of JSON, NAME=CYCLES is for graphs in C++" in done.stderr
+    assert "a design takes one file of JSON, and NAME=CYCLES" in done.stderr
 
 
 def test_check_plans_a_graph_and_says_what_it_chose(graph: str) -> None:

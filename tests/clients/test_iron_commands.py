@@ -51,6 +51,32 @@ def design(device: str | None = None):
     return made.hosted(np.arange(64, dtype=np.int32))
 """
 """An own design that is a text of MLIR."""
+KERNEL = """import numpy as np
+from aie.iron import Kernel, ObjectFifo, Program, Runtime, Worker
+from aie.iron.device import NPU1Col1
+
+part = np.ndarray[(16,), np.dtype[np.int32]]
+twice = Kernel("twice", "twice.o", [part, part])
+of_in, of_out = ObjectFifo(part, name="in"), ObjectFifo(part, name="out")
+
+def core(fin, fout, kernel):
+    kernel(fin.acquire(1), fout.acquire(1))
+    fin.release(1)
+    fout.release(1)
+
+worker = Worker(core, [of_in.cons(), of_out.prod(), twice])
+rt = Runtime()
+with rt.sequence(part, part) as (a, c):
+    rt.start(worker)
+    rt.fill(of_in.prod(), a)
+    rt.drain(of_out.cons(), c, wait=True)
+print(Program(NPU1Col1(), rt).resolve_program())
+"""
+"""A program whose kernel is an object file, which only prints its module."""
+TWICE = """extern "C" void twice(int *a, int *c) {
+    for (int i = 0; i < 16; i++) c[i] = 2 * a[i];
+}
+"""
 
 
 @dataclass
@@ -93,6 +119,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_program_with_its_own_arguments() -> None:
     done = run(str(ADD), "--size", "128", "--tile", "32")
     assert (done.returncode, done.stdout) == (0, "PASS!\n"), done.stderr
+    assert len(done.stderr.splitlines()) == 1
     assert "a program of IRON (it imports aie)" in done.stderr
     wrong = run(str(ADD), "--tile", "9")
     assert wrong.returncode == 2
@@ -117,6 +144,13 @@ def test_a_name_that_is_not_there(folder: Path, call: Callable[..., Done], line:
     assert message.removeprefix("error: ").startswith("program.py:2: ")
     assert says in message
     assert "python -m memtile.iron --names lists" in message
+
+
+def test_an_error_is_at_the_program_s_line_where_its_folder_has_an_environment(folder: Path) -> None:
+    (folder / "site-packages").mkdir()
+    (folder / "site-packages" / "builder.py").write_text("from aie.iron import Worker\nWorker(kore=1)\n")
+    (folder / "program.py").write_text("import aie, sys\nsys.path.append('site-packages')\nimport builder\n")
+    assert "error: program.py:3: " in run("program.py").stderr
 
 
 def test_by_one_import_and_in_this_process_alone(folder: Path) -> None:
@@ -187,15 +221,42 @@ def test_a_design_with_parameters(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("--kernels", "k.py"), "--kernels: a program of IRON has its kernels"),
+        (("--kernels", "k.mlir"), "--kernels with MLIR: a program of IRON has its design"),
         (("--format", "txn", "--keep-order"), "--format, --keep-order: a program of IRON"),
-        (("--cost", "x=3"), "--cost and --against are for designs in MLIR"),
+        (("--against", "build"), "--against is for designs in MLIR"),
     ],
 )
 def test_options_that_a_program_has_no_use_for(words: tuple[str, ...], says: str) -> None:
     done = run(*words, str(ADD))
     assert done.returncode == 2
     assert says in done.stderr
+
+
+def test_a_program_takes_kernels_and_costs_of_the_command(folder: Path) -> None:
+    """Its object file is built elsewhere, as Makefiles of mlir-aie do."""
+    (folder / "program.py").write_text(KERNEL)
+    (folder / "elsewhere").mkdir()
+    (folder / "elsewhere" / "twice.cc").write_text(TWICE)
+    (folder / "twice.py").write_text("def twice(a, c):\n    c[...] = 2 * a\n")
+    np.save("a.npy", np.arange(16, dtype=np.int32))
+    np.save("c.npy", 2 * np.arange(16, dtype=np.int32))
+    arrays = ("--in", "0=a.npy", "--expect", "1=c.npy", "--json")
+    as_it_is = run("program.py")
+    assert as_it_is.stdout.startswith("module {")
+    assert "note: program.py builds a design and runs none" in as_it_is.stderr
+    alone = command("check", "program.py")
+    assert "program.py: 4 tasks checked, nothing found" in alone.stdout
+    (folder / "wrong.cc").write_text(TWICE.replace("int *c)", "int *c, int n)"))
+    wrong = command("check", "--kernels", "wrong.cc", "program.py")
+    assert "takes 3 parameters (int *, int *, int), the design passes 2" in wrong.stdout
+    tested = command("test", *arrays[:4], "--kernels", "twice.py", "program.py")
+    assert tested.returncode == 0, tested.stdout
+    plain = run(*arrays, "--kernels", "twice.py", "program.py")
+    assert json.loads(plain.stdout)["bit_exact"], plain.stderr
+    costly = run(*arrays, "--kernels", "elsewhere/twice.cc", "--cost", "twice=5000", "program.py")
+    data = json.loads(costly.stdout)
+    assert data["bit_exact"], costly.stderr
+    assert data["cycles"] > 5000 > json.loads(plain.stdout)["cycles"]
 
 
 def test_a_program_that_chooses_no_device_is_for_the_one_that_is_asked_for() -> None:
@@ -360,8 +421,8 @@ def test_a_program_without_a_design(tmp_path: Path, text: str, says: str) -> Non
         function_of(str(tmp_path / "program.py"))()
 
 
-def test_a_program_that_prints_its_design(tmp_path: Path) -> None:
-    main = "p.parse_args()\n    print(add.as_mlir(size=32))\n\n\nif __name__"
+def test_a_program_that_prints_its_design(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main = "p.parse_args()\n    print(add.as_mlir(size=32))\n    print('built')\n\n\nif __name__"
     text = ADD.read_text().replace("p.parse_args()\n", f"{main} == 'x':\n    ", 1)
     (tmp_path / "program.py").write_text(text.split("if __name__ == 'x'")[0] + "main()\n")
     design = function_of(str(tmp_path / "program.py"))
@@ -370,6 +431,7 @@ def test_a_program_that_prints_its_design(tmp_path: Path) -> None:
     np.testing.assert_array_equal(done.arrays["1"], np.arange(32) + 5)
     assert made.run().good
     assert [*design.__signature__.parameters][-2:] == ["plus", "device"]
+    assert capsys.readouterr().out == "built\n"  # a sweep would print thousands of lines else
 
 
 def test_a_loaded_design_has_a_short_repr_and_a_picture() -> None:

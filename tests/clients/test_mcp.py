@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import numpy as np
 import pytest
 from mcp import Client
 from typer.testing import CliRunner
@@ -238,16 +239,19 @@ def test_an_argument_of_a_wrong_type_is_named_with_what_it_must_be() -> None:
 def test_the_tools_that_look_up_compare_and_plan() -> None:
     rows = {"layer": "rows", "sizes": {"rows": 16, "width": 8}, "columns": 1, "count": 2}
     ring = Path(__file__).parents[2] / "examples" / "transpose.py"
-    registers, docs, page, same, planned, misfit = ask(
+    registers, docs, code, page, same, planned, misfit = ask(
         ("registers", {"query": "0xA0604", "tile": "memory"}),
         ("docs", {"query": "scrubber"}),
-        ("docs", {"page": "agents.md"}),
+        ("docs", {"query": "MT0302 of a lock"}),
+        ("docs", {"page": "agents"}),
         ("diff", {"first": str(ring), "second": str(ring)}),
         ("plan", {**rows, "write": "py"}),
         ("plan", {**rows, "sizes": {"height": 3}}),
     )
     assert registers["registers"][0]["name"] == "DMA_S2MM_0_Start_Queue"
     assert docs["sections"][0]["page"] == "protection.md"
+    assert code["sections"][0]["page"] == "findings.md"
+    assert code["sections"][0]["text"].startswith("| MT0302 |")
     assert page["headings"][:2] == ["Agents", "Data and programs"]
     assert same["same"]
     assert planned["good"]
@@ -271,16 +275,23 @@ def test_a_file_that_changes_between_two_calls_is_read_anew(tmp_path: Path) -> N
     assert talk(change, "--root", str(tmp_path)) == [True, False, True]
 
 
-def test_no_argument_is_silently_left_aside() -> None:
+def test_no_argument_is_silently_left_aside(tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", np.array([3] + 7 * [0], np.int32))
     mlir = {"text": PARAMETER, "kind": "mlir"}
-    three, without, inputs, kernels, settings, unknown = ask(
+    three, without, inputs, kernels, settings, unknown, misspelt, right, wrong = ask(
         ("run", {**mlir, "settings": {"p": 3}}),
         ("run", mlir),
         ("run", {"text": RING, "inputs": {"0": "a.npy"}}),
         ("run", {"text": RING, "kernels": "k.py"}),
         ("run", {"text": "0x0 0x0", "kind": "txt", "settings": {"p": 3}}),
         ("run", {"text": RING, "settings": {"p": 3}}),
+        ("run", {"text": RING, "expects": {"0": "a.npy"}}),
+        *(("run", {"text": PARAMETER, "settings": {"p": n}, "expect": {"0": "a.npy"}}) for n in (3, 4)),
+        root=tmp_path,
     )
+    assert "run has no argument 'expects'; did you mean expect" in misspelt["error"]["message"]
+    assert (right["good"], right["bit_exact"]) == (True, True)
+    assert (wrong["good"], wrong["bit_exact"]) == (False, False)
     (words,) = three["outputs"].values()
     assert words["first"][0] == 3
     assert "scratchpad parameter p has no value" in without["error"]["message"]

@@ -156,7 +156,8 @@ def test_a_grid_is_tried_everywhere_early_and_once() -> None:
     found = list(space.spread())
     assert sorted(number for number, _ in found) == list(range(32))
     assert [point for _, point in sorted(found, key=lambda each: each[0])] == list(space.grid())
-    assert {point["a"] for _, point in found[:10]} == {1, 2, 3, 4}
+    assert found[0][1] == {"a": 3, "timing.x": 7, "b": 2}
+    assert {point["a"] for _, point in found[:14]} == {1, 2, 3, 4}
     assert [point["timing.x"] for _, point in found[:4]] == [7, 8, 7, 8]
     assert found[0][1]["b"] == found[1][1]["b"]
 

@@ -60,6 +60,29 @@ def test_a_stride_that_registers_leave_out_is_named() -> None:
     assert result.findings[0].fix == "Give it the stride 2 instead of 1 (words)."
 
 
+def test_the_halves_of_a_buffer_that_two_ports_exchange_are_named() -> None:
+    g = Sketch()
+    halves = [Tiling((8, 8), (8, 4), (0, first), (Loop(0, 8, 1),)) for first in (4, 0)]
+    whole = Tiling((8, 8), (8, 8), (0, 0), (Loop(0, 8, 1),))
+    top, bottom, y = g.plio("top"), g.plio("bottom"), g.plio("all", "out")
+    m = g.shared("m", "int32", (8, 8), [[each] for each in halves], [[whole]], num_buffers=2)
+    g.connect(top, m.ins[0])
+    g.connect(bottom, m.ins[1])
+    g.connect(m.outs[0], y)
+    plan = plan_of(g.description(), "xcve2802")
+    run = GraphRun(plan, calls())
+    run.feed("top", DATA[:, :4])
+    run.feed("bottom", DATA[:, 4:])
+    run.init(ROOT)
+    run.run(ROOT, 2)
+    run.end(ROOT)
+    result = compared(ProgramResult(0, plan, run.result()), {"all": DATA}).result
+    assert result is not None
+    (found,) = result.findings
+    assert "writes where gr.m.in[1] should, and the other way round" in found.message
+    assert found.fix == "Exchange their offsets."
+
+
 def test_a_file_of_a_plio_says_what_must_come(tmp_path: Path) -> None:
     golden = tmp_path / "golden.txt"
     golden.write_text("".join(f"T {n} ns\n{value}\n" for n, value in enumerate(DATA[:, 4:7].reshape(-1))))

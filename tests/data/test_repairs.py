@@ -534,10 +534,19 @@ def test_no_descriptor_is_to_release_the_lock_that_it_acquires() -> None:
     assert says == {"acquire lock spare instead of free", "release lock spare instead of full"}
 
 
+def test_a_descriptor_that_is_started_before_it_is_written_again_keeps_its_number() -> None:
+    write = "aiex.npu.writebd {bd_id = 0 : i32, column = 0 : i32, row = 0 : i32, buffer_length = 16 : i32}\n"
+    start = "aiex.npu.write32 {address = 119316 : ui32, column = 0 : i32, row = 0 : i32, value = 0 : ui32}\n"
+    for steps, many in ((write + write + start, 2), ((write + start) * 2, 0)):
+        text = f"module {{ aie.device(npu1_1col) {{\naie.runtime_sequence() {{\n{steps}}}\n}} }}\n"
+        assert len([each for each in candidates(Text("d.mlir", text), ()) if each.kind == "bd_id"]) == many
+
+
 def test_a_repair_does_not_hide_what_the_finding_is_about() -> None:
     depth, value, said = Candidate("depth", ""), Candidate("lock_value", ""), "x waits."
     race, poll = (Finding(code, Severity.ERROR, said, ()) for code in ("MT0204", "MT0314"))
-    assert [hides(each, [race]) for each in (depth, value)] == [True, False]
+    other = replace(depth, kind="array")
+    assert [hides(each, [race]) for each in (depth, other, value)] == [True, True, False]
     assert [hides(each, [poll]) for each in (depth, value)] == [False, True]
     assert not hides(depth, [])
     early = Finding("MT0105", Severity.ERROR, "")

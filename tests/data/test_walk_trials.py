@@ -7,10 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from memtile import MemoryTile
+from memtile.bd import Descriptor
 from memtile.cli.runnable import python_design
 from memtile.design.chains import other_descriptors
 from memtile.errors import InputFileError
 from memtile.explain.findings import Finding, Severity, Side
+from memtile.explain.race_findings import NamedArea
 from memtile.explain.repairs import Trial, search, with_repair
 from memtile.explain.walk_trials import walk_candidates
 from memtile.runs.array_names import Given
@@ -68,6 +71,21 @@ def test_the_transfer_is_named_with_which_all_words_are_right(
     with other_descriptors(right.walks):
         assert make().run(options).result.exact
     assert right.unlikely < 0.4
+
+
+def test_a_walk_that_leaves_its_buffer_is_less_likely() -> None:
+    tile = MemoryTile()
+    box, full = tile.buffer("box", 16), tile.lock(0, "full")
+    tile.s2mm[0].start(tile.write(box).guarded(None, full.release()))
+    tile.s2mm[0].feed(np.arange(16, dtype=np.int32))
+    tile.mm2s[0].start(Descriptor("memory", 16, box.dma_address + 1, acquire=full.acquire()))
+    result = tile.run(untimed=True)
+    assert result.kept is not None
+    areas = [NamedArea("box", 0, box.offset, box.nbytes)]
+    found = [*walk_candidates(result.kept.engine(), areas)]
+    fits, leaves = (next(c for c in found if c.says.endswith(f"let it begin at word {n}")) for n in (0, 1))
+    assert (fits.target[0], leaves.target[0]) == ("MM2S 0", "S2MM 0")
+    assert fits.unlikely + 0.3 < leaves.unlikely
 
 
 def test_the_finding_is_at_the_transfer(tmp_path: Path) -> None:

@@ -202,6 +202,10 @@ def test_messages_of_broken_dumps() -> None:
     assert message_of(lambda: read_program(b'{"4": -1, "-4": 1}', "f")) == (
         f"f, item 0: '4 -1' {rule}\nf, item 1: '-4 1' {rule}"
     )
+    other = b'{"name": "run", "cycles": [1, 2]}'
+    assert message_of(lambda: read_program(other, "f")).startswith(
+        "f: the file is JSON, but none of its items is a register (2 items); it must be a list of "
+    )
     assert message_of(lambda: read_program(b"{", "f")).startswith("f, line 1, column 2: this is not JSON: ")
     assert message_of(lambda: read_program(b'{"4": 1, "4": 2}', "f")) == (
         'f: an object has the key "4" twice.'

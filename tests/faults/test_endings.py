@@ -98,6 +98,7 @@ def test_an_encoding_without_a_letter_shows_its_escape(folder: Path) -> None:
     done = run(folder, "run", "d.py", env=os.environ | ASCII)
     assert (done.returncode, done.stderr) == (0, "")
     assert "\\u03b1" in done.stdout
+    assert " us at 1,250 MHz" in done.stdout, "units have no escapes"
 
 
 def test_a_name_of_another_encoding(folder: Path) -> None:

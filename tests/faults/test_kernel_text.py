@@ -123,8 +123,12 @@ def test_where_the_core_cannot_be_followed_nothing_is_known() -> None:
         give = core.release
         yield give(A)
 
+    made: dict[str, Any] = {}
+    exec("def of_no_module(core): yield core.cycles(1)", made)  # its source is in no file either
+    assert made["of_no_module"].__module__ is None
     assert text(goes_away) is None
     assert text(other_name) is None
+    assert text(made["of_no_module"]) is None
 
 
 def test_a_source_that_history_contradicts_is_not_believed() -> None:

@@ -139,6 +139,7 @@ def test_a_quotient_of_a_host_goes_towards_zero() -> None:
         (device("aie.flow(%s, DMA : 0, %m)"), "it has 3 operands"),
         (device("aie.flow(%s, DMA : 7, %m, DMA : 0)"), "d.mlir:6:1: "),
         (device(FIFO.replace("{%m}", "{}")), "it has no consumer"),
+        (device(FIFO.replace("%s, {%m}", "%m, {%s, %s}")), "call it once, and drain that handle"),
         (device(FIFO.replace("2 : i32", "0 : i32")), "it has 0 buffers"),
         (device(FIFO.replace("2 : i32", "[2, 2, 2]")), "it has 3 depths and 2 ends"),
         (

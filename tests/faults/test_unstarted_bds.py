@@ -61,6 +61,16 @@ def test_a_descriptor_that_is_never_started() -> None:
     assert found.fix == "Start a task with BD 0 (npu.push_queue), or leave the write out."
 
 
+def test_a_start_of_another_descriptor_than_was_written_is_named() -> None:
+    found, *_ = unstarted(bd(0), bd(2), push("S2MM", 0), push("MM2S", 1))
+    assert found.message == (
+        "The host starts BD 1 of interface(0,0) at line 12, which nothing writes, and no task is given BD 2, "
+        "which line 10 writes."
+    )
+    assert found.fix == "Start BD 2 at line 12."
+    assert found.sides[0].place.startswith("host.mlir:12:")
+
+
 @pytest.mark.parametrize(
     "steps",
     [

@@ -67,6 +67,42 @@ def stuck(array: Array) -> Finding:
     return finding
 
 
+def crossed(*, exchanged: bool) -> Array:
+    """Two cores that send 8 and 24 words to a memory tile, which sends both on."""
+    array = Array("npu1", columns=1)
+    door, shared, cores = (
+        array.interface_tile(0),
+        array.memory_tile(0),
+        [array.compute_tile(0, n) for n in (2, 3)],
+    )
+    box, full, ends = shared.buffer("box", 32), shared.lock(0, "full"), shared.s2mm[1:3]
+    for core, words, end in zip(cores, (8, 24), ends[::-1] if exchanged else ends, strict=True):
+        core.mm2s[0].start(core.read(core.buffer("part", words)))
+        array.connect(core.mm2s[0], end)
+    parts = view(32)[:8], view(32)[8:]
+    for channel, part in zip(ends, parts, strict=True):
+        channel.start(shared.write(box, part).guarded(None, full.release()))
+    shared.mm2s[0].start(shared.read(box, parts[0]).guarded(full.acquire(2)), shared.read(box, parts[1]))
+    array.connect(shared.mm2s[0], door.s2mm[0])
+    door.s2mm[0].start(door.write(array.external("back", np.zeros(32, np.int32))))
+    return array
+
+
+def test_two_flows_with_each_others_receivers_are_named() -> None:
+    found = stuck(crossed(exchanged=True))
+    assert found.code == "MT0139"
+    assert found.message == (
+        "compute(0,2) MM2S 0 sends 8 words in a round to memory(0,1) S2MM 2, which takes 24, and "
+        "compute(0,3) MM2S 0 sends 24 words in a round to memory(0,1) S2MM 1, which takes 8: "
+        "their flows are exchanged."
+    )
+    assert found.fix == (
+        "Let compute(0,2) MM2S 0 send to memory(0,1) S2MM 1, and compute(0,3) MM2S 0 to memory(0,1) S2MM 2."
+    )
+    assert "MT0139" in {each.code for each in check_design(lambda: crossed(exchanged=True)).findings}
+    assert not check_design(lambda: crossed(exchanged=False)).findings
+
+
 def test_lengths_that_agree_have_no_finding() -> None:
     result = ring().run(untimed=True)
     assert (str(result.status), result.findings) == ("finished", ())

@@ -61,6 +61,7 @@ def test_zeros_around_a_view_are_dots() -> None:
             "has no dimensionsToStream",
         ),
         (FIFO, "has no type"),
+        ("x[::2, 1:]", "Begin with its shape, such as x = np.zeros((8, 8), np.int32)"),
         ("hello world", "this is nothing that the playground takes"),
     ],
 )

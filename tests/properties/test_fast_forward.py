@@ -6,6 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, target
 from hypothesis import strategies as st
 
+from support.designs.makers import stepped
 from support.designs.observed_designs import Observation, observations, observed
 from support.designs.repeating_designs import Design, build, designs, differences, rings
 from support.engine.planned_words import changed_outside
@@ -14,13 +15,7 @@ from support.engine.planned_words import changed_outside
 def both(design: Design) -> int:
     """Run the design both ways, and compare whole states wherever it stops; how many jumps there were."""
     jumping, stepping = build(design, forward=True), build(design, forward=False)
-    for cycles in design.stops:
-        until = jumping.now + cycles
-        stops = [rig.engine.run(until) for rig in (jumping, stepping)]
-        assert stops[0] == stops[1]
-        assert not differences(jumping, stepping)
-    assert stepping.engine.forward.jumps == 0
-    return jumping.engine.forward.jumps
+    return stepped(design, jumping.engine, stepping.engine, lambda: differences(jumping, stepping))
 
 
 @pytest.mark.slow

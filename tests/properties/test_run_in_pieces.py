@@ -17,51 +17,24 @@ from memtile.bd.windows import OWN
 from memtile.errors import DesignError
 from memtile.explain.results import Status
 from memtile.sim.loop.clock import Stop
-from memtile.sim.loop.engine import Engine
 from memtile.testing.rig import Rig
-from support.designs import flowing_designs, piped_designs, random_designs, repeating_designs
 from support.designs.host_looks import Built, Hosted, Step, hosted_designs
+from support.designs.makers import MAKERS, cut, differences
 from support.designs.repeating_designs import EAGER
 
 END = 40_000  # cycles
 CUTS = st.lists(st.one_of(st.integers(1, 40), st.integers(1, 2000)), min_size=1, max_size=8)
-MAKERS: dict[str, tuple[st.SearchStrategy[Any], Callable[[Any, bool], Engine]]] = {
-    "work": (repeating_designs.designs(), lambda d, on: repeating_designs.build(d, forward=on).engine),
-    "rings": (repeating_designs.rings(), lambda d, on: repeating_designs.build(d, forward=on).engine),
-    "cores": (flowing_designs.designs(), lambda d, on: flowing_designs.build(d, forward=on)),
-    "memory": (random_designs.designs(), lambda d, _: random_designs.build(d).engine),
-    "streams": (piped_designs.designs(), lambda d, on: piped_designs.build(d, piped=on).engine),
-}
-"""Random designs, and what makes one; the flag chooses how time is skipped."""
-
-
-def differences(one: Engine, other: Engine) -> set[str]:
-    """Names of the columns of the state, and of the buffers outside, in which two engines differ."""
-    found = flowing_designs.differences(one, other)
-    for name in ("quiet", "activity"):
-        if getattr(one.state.clock, name) != getattr(other.state.clock, name):
-            found.add(f"clock.{name}")
-    return found
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("what", MAKERS)
 def test_pieces_are_the_whole(what: str) -> None:
-    strategy, make = MAKERS[what]
+    maker = MAKERS[what]
 
-    @given(strategy, CUTS, st.booleans())
+    @given(maker.designs, CUTS, st.booleans())
     @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
     def held(design: Any, cuts: list[int], skips: bool) -> None:
-        whole, pieces = make(design, skips), make(design, skips)
-        end = sum(cuts)
-        stop = whole.resume(end)
-        for at in np.cumsum(cuts).tolist():
-            last = pieces.resume(at)
-        assert last is stop
-        assert pieces.now == whole.now
-        assert not differences(whole, pieces)
-        assert pieces.resume(end) is stop, "a run behind the end adds nothing"
-        assert stop is Stop.LIMIT or pieces.now == whole.now
+        cut(maker, design, cuts, skips)
 
     held()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import runpy
@@ -23,18 +22,12 @@ from memtile.errors import DesignError, InputFileError
 from memtile.explain.results import Result
 from memtile.jit.settings import ENABLED
 from memtile.sim.kernels.kernel_core import Core
-from memtile.sim.loop.engine import Engine
-from memtile.sim.loop.engine_snapshot import Snapshot, put_back, take
-from memtile.testing.rig import Rig
-from support.designs.random_designs import Design, build, designs
-from support.designs.repeating_designs import OUTSIDE
+from support.designs.interrupted_runs import interrupted
+from support.designs.random_designs import Design, designs
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 WITHOUT_KERNELS = ("distribute_join", "packets", "transpose")
 CYCLES = 700  # within all of them
-END = 1500  # of random work, which waits or is done by then
-STEPPED = OUTSIDE | {"seen", "granules.port_bank"}
-"""Columns that depend on which cycles are stepped when nothing moves, and so on where a run begins."""
 
 
 def example(name: str) -> Array:
@@ -122,40 +115,13 @@ def test_a_run_goes_on_from_any_cycle(words: int, seed: int, gaps: list[int], fi
     assert np.array_equal(back, whole.engine.external.buffers["back"].array)
 
 
-def stored(snapshot: Snapshot, made: Engine) -> Engine:
-    """A new engine, brought by a file to where the one of a snapshot was."""
-    file = io.BytesIO()
-    np.savez(file, allow_pickle=False, **snapshot.arrays)
-    facts = json.loads(json.dumps(snapshot.facts))
-    file.seek(0)
-    with np.load(file, allow_pickle=False) as arrays:
-        put_back(made, Snapshot(dict(arrays), facts))
-    return made
-
-
 @given(design=designs(), moments=st.lists(st.integers(0, 400), min_size=1, max_size=3))
 @settings(max_examples=20, deadline=None)
 def test_random_work_saved_at_any_moment_ends_like_undisturbed_work(
     design: Design, moments: list[int]
 ) -> None:
     """Every column at the end, and every word at the ports, is that of an array that only stopped there."""
-    undisturbed, saved = build(design).engine, build(design).engine
-    for moment in (*sorted(moments), END):
-        for engine in (undisturbed, saved):
-            engine.wait(moment - engine.now)
-        before = take(saved)
-        saved = stored(before, Rig(timing=design.timing).engine)
-        assert unlike(before, take(saved)) == set()
-    assert unlike(take(undisturbed), take(saved)) - {f"state/{name}" for name in STEPPED} == set()
-
-
-def unlike(one: Snapshot, other: Snapshot) -> set[str]:
-    """Names of the arrays and facts that two snapshots do not have in common."""
-    names = one.arrays.keys() | other.arrays.keys()
-    both = one.arrays.keys() & other.arrays.keys()
-    same = {name for name in both if np.array_equal(one.arrays[name], other.arrays[name])}
-    facts = {name for name in one.facts if one.facts[name] != other.facts[name]}
-    return (names - same) | facts
+    interrupted(design, moments)
 
 
 @pytest.mark.slow

@@ -162,6 +162,8 @@ def test_what_the_work_waits_for_comes_before_the_work() -> None:
     assert limit_of(1000, [moves, less], "a", 0.5, computes=False).resource == Resource.BANKS
     busy = limit_of(1000, [work, lifted(Resource.BANKS, 960)], "core (0, 2)", 0.9, computes=True)
     assert (busy.resource, busy.name) == (Resource.CORES, "core (0, 2)")
+    uneven = lifted(Resource.SLOWEST, 899)
+    assert limit_of(1000, [waits, uneven], "core (0, 2)", 0.5, computes=True).resource == Resource.SLOWEST
     start = [lifted(Resource.START, 500), waits]
     assert limit_of(1000, start, "a", 0.2, computes=False).resource == Resource.BANKS
     little = [start[0], lifted(Resource.BANKS, 951)]

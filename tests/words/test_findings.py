@@ -2,7 +2,29 @@
 
 import pytest
 
+from memtile.check.check_result import CheckResult
+from memtile.explain.finding_places import alike_findings
 from memtile.explain.findings import CODES, Finding, Severity, Side, WordRange
+
+
+def test_a_mistake_of_one_line_that_many_cores_make_is_shown_once() -> None:
+    made = [
+        Finding(
+            "MT0118",
+            Severity.ERROR,
+            f"core (0, {row}): @B_{row} is kept.",
+            (Side(f"core (0, {row})", "", place),),
+        )
+        for place, rows in (("gemm.py:40", (2, 3, 4)), ("gemm.py:41", (5,)))
+        for row in rows
+    ]
+    assert [len(each) for each in alike_findings(made)] == [3, 1]
+    assert str(CheckResult("gemm.py", tuple(made), 9)).splitlines() == [
+        "gemm.py:40: error MT0118: core (0, 2): @B_2 is kept.",
+        "  also core (0, 3), core (0, 4)",
+        "gemm.py:41: error MT0118: core (0, 5): @B_5 is kept.",
+        "gemm.py: 9 tasks checked, 4 errors",
+    ]
 
 
 def test_a_finding_says_code_sentence_count_and_repair() -> None:

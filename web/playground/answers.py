@@ -49,6 +49,7 @@ DESIGNS = (
 _PROGRAM = re.compile(r"^[ \t]*(?:from|import)[ \t]+(?:aie|memtile\.iron)\b", re.MULTILINE)
 _PYTHON = re.compile(r"^(?:from[ \t]+[\w.]+[ \t]+import|import|def|class)[ \t]+\w", re.MULTILINE)
 _COMMAND = re.compile(r"(?:\$ *)?(?:memtile|python3?|pip3?|git|cd|make|cmake|sudo|\./\S+)[ \t]+\S")
+_SLICE = re.compile(r"^\w+\[[^\[\]]*\]", re.MULTILINE)  # of an array
 _LETTERS = re.compile(r"[g-wyzG-WYZ]")  # in no word of a register
 _FENCE = re.compile(r"^```.*$", re.MULTILINE)  # around a text that was copied from a page
 _CPP = re.compile(r"^[ \t]*#[ \t]*(?:include|pragma)|\badf::|\bconnect[ \t]*<", re.MULTILINE)
@@ -145,6 +146,9 @@ def _refuse_others(text: str) -> None:
     if _PYTHON.search(text):
         says = "this is Python that imports no aie, so it is no program of IRON."
         raise InputFileError(f"{says} memtile run FILE.py runs designs of other kinds on your computer.")
+    if _SLICE.search(text):
+        says = "this indexes an array that is not in the text. Begin with its shape,"
+        raise InputFileError(f"{says} such as x = np.zeros((8, 8), np.int32), and end with the view.")
     if _LETTERS.search(text):
         says = (
             "this is nothing that the playground takes: a program of IRON, MLIR with an aie.device, a tiling,"

@@ -245,7 +245,7 @@ class View:
         return f"View(shape={self.shape}, {self.element_bits}-bit elements of a buffer of {self.capacity})"
 
     def _repr_html_(self) -> str:
-        return f"<pre>{self!r}</pre>{self.picture().svg}"
+        return f"<pre style='font-family:monospace'>{self!r}</pre>{self.picture().svg}"
 
     def picture(self, path: Path | str | None = None, *, plane: tuple[int, int] = (-2, -1)) -> Drawing:
         """The view with the element of the buffer that each of its elements is; zeros have no number.

@@ -11,7 +11,7 @@ docs/deviations.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, is_dataclass
 from typing import Any, Literal, get_args, get_type_hints
 
@@ -401,6 +401,25 @@ class Description:
     not_equal: tuple[NotEqual, ...] = field(default_factory=tuple)
 
 
+_WITH_ID = (
+    *("graphs", "kernels", "memories", "plios", "gmios", "packets", "tables", "ports"),
+    "connections",
+)
+_USED_IDS: Mapping[str, Mapping[str, str]] = {
+    "kernels": {"ports": "ports", "tables": "tables"},
+    "memories": {"inputs": "ports", "outputs": "ports"},
+    "packets": {"inputs": "ports", "outputs": "ports"},
+    "plios": {"port": "ports"},
+    "gmios": {"port": "ports"},
+    "connections": {"source": "ports", "target": "ports"},
+    "locations": {"object": ""},
+    "not_equal": {"objects": ""},
+}
+"""Keys with ids of other objects, and the list that these are in; empty = any of them."""
+_PLACED = {"kernel": "kernels", "graph": "graphs", "PLIO": "plios", "GMIO": "gmios", "fifo": "connections"}
+"""What a location places, and the list that its object is in; others may be in several."""
+
+
 def read(data: bytes | str, origin: str) -> Description:
     """Read a description.
 
@@ -409,7 +428,7 @@ def read(data: bytes | str, origin: str) -> Description:
         origin: file or program that it is of, for messages.
 
     Raises:
-        InputFileError: it is no JSON, another document, of another version, or has an unknown key or value.
+        InputFileError: it is no JSON, another document or version, or has an unknown key, value or id.
     """
     try:
         raw = msgspec.json.decode(data)
@@ -429,14 +448,47 @@ def convert(raw: Any, origin: str) -> Description:
     if unknown := next(_unknown_keys(raw, Description, ""), None):
         raise InputFileError(f"{origin}: {unknown}.")
     try:
-        return msgspec.convert(raw, Description)
+        description = msgspec.convert(raw, Description)
     except msgspec.ValidationError as error:
         raise InputFileError(f"{origin}: {error}.") from error
+    if wrong := next(_wrong_ids(description), None):
+        raise InputFileError(f"{origin}: {wrong}.")
+    return description
 
 
 def write(description: Description) -> str:
     """Return the JSON of a description, with a final line break."""
     return msgspec.json.format(msgspec.json.encode(description), indent=1).decode() + "\n"
+
+
+def _wrong_ids(description: Description) -> Iterator[str]:
+    """Yield a sentence for each id that two objects have, and for each one that is used and no object has."""
+    every: dict[int, str] = {}
+    for kind in _WITH_ID:
+        for number, each in enumerate(getattr(description, kind)):
+            if each.id in every:
+                yield f"{kind}[{number}] has the id {each.id}, which {every[each.id]} has too"
+            every[each.id] = f"{kind}[{number}]"
+    ports = {port.id: port for port in description.ports}
+    for number, port in enumerate(description.ports):
+        if port.owner >= 0 and port.owner not in every:
+            yield f"ports[{number}].owner is {port.owner}, and no object has this id"
+    for place, each, used, wanted in _uses(description):
+        if not every.get(used, "").startswith(wanted):
+            yield f"{place} has the id {used}, which none of {wanted or 'the objects'} has"
+        elif wanted == "ports" and not isinstance(each, Connection) and ports[used].owner != each.id:
+            yield f"{place} has {every[used]}, whose owner is {ports[used].owner}, not {each.id}"
+
+
+def _uses(description: Description) -> Iterator[tuple[str, Any, int, str]]:
+    """Yield the place of each id that refers to another object, what has it, the id, and its list."""
+    for kind, keys in _USED_IDS.items():
+        for number, each in enumerate(getattr(description, kind)):
+            for key, wanted in keys.items():
+                given = getattr(each, key)
+                place = _PLACED.get(each.what, "") if isinstance(each, Location) else wanted
+                for used in given if isinstance(given, tuple) else (given,):
+                    yield f"{kind}[{number}].{key}", each, used, place
 
 
 def _unknown_keys(raw: Any, form: Any, place: str) -> Iterator[str]:

@@ -285,7 +285,8 @@ def refused(name: str, error: MemtileError) -> Iterator[Finding]:
         yield Finding("MT0100", Severity.ERROR, text, (Side(name, "is refused", place),))
     for problem in error.problems:
         code = _CODES.get(problem.reason, "MT0100")
-        text = problem.message.removesuffix(f" {problem.next_step}") if problem.next_step else problem.message
+        text = problem.message.partition("\n")[0]  # its place says which lines of the input it is about
+        text = text.removesuffix(f" {problem.next_step}") if problem.next_step else text
         place = problem.where if file_place(problem.where, name).line else name
         side = Side(problem.where, f"{problem.field} is {problem.given}", place)
         yield Finding(code, Severity.ERROR, text, (side,), fix=problem.next_step)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from memtile.explain.finding_places import finding_lines
+from memtile.explain.finding_places import alike_findings, finding_lines
 from memtile.explain.findings import Finding, Severity
 from memtile.explain.orders.proof import Proof
 from memtile.plain_text import printable
@@ -52,8 +52,15 @@ class CheckResult:
         }
 
     def __str__(self) -> str:
-        """The check for people, as compilers write: a line for each finding, its other sides below it."""
-        lines = [line for finding in self.findings for line in finding_lines(self.name, finding)]
+        """The check for people, as compilers write: a line for each finding, its other sides below it.
+
+        Findings of one line of a file that differ in numbers alone are shown once, with all they are about.
+        """
+        lines: list[str] = []
+        for finding, *others in alike_findings(self.findings):
+            lines += finding_lines(self.name, finding)
+            if others:
+                lines.append(f"  also {', '.join(dict.fromkeys(each.sides[0].who for each in others))}")
         return "\n".join(map(printable, [*lines, *self.notes, self.summary]))
 
     @property

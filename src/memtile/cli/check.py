@@ -14,6 +14,7 @@ from memtile.cli import run_options as options
 from memtile.cli.exit_codes import ExitCode
 from memtile.cli.failure import UsageError
 from memtile.cli.graph_file import is_graph
+from memtile.cli.iron_program import is_iron
 from memtile.cli.kernel_sources import NO_KERNELS, KernelSources
 from memtile.cli.mlir_file import SUFFIX
 from memtile.cli.repairs import Fixing, fixed
@@ -177,12 +178,28 @@ def _parts(name: str, device: str, settings: Sequence[str], kernels: KernelSourc
     suffix = Path(name).suffix
     if suffix == SUFFIX:
         yield from _mlir(name, device, settings, kernels)
+    elif is_iron(name):
+        yield name, partial(_iron, name, settings, device, kernels)
     elif suffix == ".py":
         yield name, partial(_python, name, settings, device)
     elif settings:
         raise UsageError(f"{name}: --set is for designs; a program of register writes has no parameters.")
     else:
         yield name, partial(_program, name, device)
+
+
+def _iron(name: str, settings: Sequence[str], device: str, kernels: KernelSources) -> Subject:
+    """The design of a program; functions that it only names need not be there."""
+    from memtile.check.checked_program import of_mlir
+    from memtile.cli.conditions import hosted_conditions
+    from memtile.cli.design_file import settings_of
+    from memtile.cli.iron_program import iron_array
+    from memtile.cli.runnable import iron_loading
+
+    loading = {**iron_loading(kernels, kernels.maker()), "is_looked_at": True}
+    made = iron_array(name, (), settings_of(settings), device, loading)
+    subject = of_mlir(made.loaded)
+    return replace(subject, conditions=hosted_conditions(made).search) if made.loaded.kernels else subject
 
 
 def _python(name: str, settings: Sequence[str], device: str) -> Subject:

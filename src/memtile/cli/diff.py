@@ -198,14 +198,12 @@ def _is_dump(path: Path) -> bool:
 
 
 def _dump(name: str, device: str) -> ComparedSide:
-    from memtile.explain.compare.comparison import ComparedSide
+    from memtile.explain.compare.comparison import DUMP, ComparedSide
     from memtile.explain.dump.dump_formats import read_coredump
     from memtile.io.dumps import load_coredump, placed_words
 
     loaded = load_coredump(read_coredump(Path(name)), name, device)
-    return ComparedSide(
-        name, "dump", tiles=placed_words(loaded.array.engine, loaded.words), notes=loaded.notes
-    )
+    return ComparedSide(name, DUMP, tiles=placed_words(loaded.array.engine, loaded.words), notes=loaded.notes)
 
 
 def _program(name: str, device: str) -> ComparedSide:

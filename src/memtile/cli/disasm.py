@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,6 +12,7 @@ from memtile.cli.exit_codes import ExitCode
 from memtile.cli.program_files import read_programs
 from memtile.cli.run_options import Kernel, number
 from memtile.cli.runnable import Format
+from memtile.cli.screen import first_lines, fits, terminal_width
 from memtile.plain_text import json_text
 
 if TYPE_CHECKING:
@@ -42,6 +44,10 @@ def disasm(
         bool, typer.Option("--summary", help="Routes, tasks, locks and waits instead of operations.")
     ] = False,
     diff: Annotated[bool, typer.Option("--diff", help="Show what two files do differently.")] = False,
+    everything: Annotated[
+        bool,
+        typer.Option("--all", help="Show each operation on a terminal too, where a screen is too small."),
+    ] = False,
 ) -> None:
     """Show what files of register writes do.
 
@@ -53,7 +59,7 @@ def disasm(
     --diff compares two files and ends with exit code 1 if they do not do the same.
     """
     from memtile.arch.devices import device as find_device
-    from memtile.report.disassembly import disassembly_json, disassembly_lines, summary_json, summary_lines
+    from memtile.report.disassembly import disassembly_json, summary_json
     from memtile.runs.operations import ArrayShape
 
     if diff and (len(files) != 2 or as_json or summary):
@@ -75,8 +81,31 @@ def disasm(
         ]
         typer.echo(json_text(results[0] if len(results) == 1 else results, indent=2))
         return
-    for program, its_shape in zip(programs, shapes, strict=True):
-        typer.echo("\n".join((summary_lines if summary else disassembly_lines)(program, its_shape)))
+    _show_programs(programs, shapes, summary=summary, everything=everything)
+
+
+def _show_programs(
+    programs: Sequence[StoredProgram], shapes: Sequence[ArrayShape], *, summary: bool, everything: bool
+) -> None:
+    """Print programs: each operation, or summaries; on a terminal summaries where operations do not fit."""
+    from memtile.explain.summary import HEIGHT
+    from memtile.report.disassembly import disassembly_lines, summary_lines
+
+    width = None if everything else terminal_width()
+    shown = summary_lines if summary else disassembly_lines
+    height = max(HEIGHT // len(programs), 2)
+    for program, shape in zip(programs, shapes, strict=True):
+        lines = shown(program, shape)
+        if width is None:
+            typer.echo("\n".join(lines))
+            continue
+        first = [*lines] if summary else [*islice(lines, height + 1)]
+        if summary or fits(first, width, height):
+            typer.echo("\n".join(first_lines(first, width, height)))
+            continue
+        option = "--summary --all"
+        typer.echo("\n".join(first_lines([*summary_lines(program, shape)], width, height - 1, option)))
+        typer.echo(f"each of the {len(program.operations):,} operations: --all")
 
 
 def _show_difference(programs: Sequence[StoredProgram], shapes: Sequence[ArrayShape]) -> None:

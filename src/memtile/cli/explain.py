@@ -18,6 +18,7 @@ from memtile.cli.failure import UsageError
 from memtile.cli.graph_file import NO_GRAPH, GraphOptions, is_graph, of_graphs
 from memtile.cli.report_files import ReportFiles, Studies
 from memtile.cli.runnable import load_beside
+from memtile.cli.screen import show_lines
 from memtile.errors import InputFileError
 from memtile.output_files import check_writable, write_output
 from memtile.plain_text import json_text
@@ -92,7 +93,7 @@ def explain(
     with options.with_timing(timing):
         if dump is not None and is_graph([dump]):
             _refuse(dump, beside | {"--kernels": kernels, "--dispatch": of_run.dispatch})
-            _explain_graph(dump, graph, of_run, files, record, as_json=as_json)
+            _explain_graph(dump, graph, of_run, files, record, as_json=as_json, everything=everything)
             return
         _refuse(dump or server or "nothing", graph.given, "a graph in C++")
         if dump is not None and is_design(dump):
@@ -104,7 +105,7 @@ def explain(
             dump, design, server=server, token=token, device=graph.device or "", settings=settings or (),
             kernels=kernels, given=given or (), of_run=of_run, files=(report, perfetto, record),
         )  # fmt: skip
-    _finish(found, as_json=as_json, most=None if everything else _SHOWN)
+    _finish(found, as_json=as_json, everything=everything)
 
 
 _SHOWN = 4  # lines of a kind
@@ -123,9 +124,12 @@ def _maker(
     )
 
 
-def _finish(found: DumpReport, *, as_json: bool, most: int | None) -> None:
+def _finish(found: DumpReport, *, as_json: bool, everything: bool) -> None:
     """Show what a dump says, and leave with the exit code for it."""
-    typer.echo(json_text(found.as_json(), indent=2) if as_json else "\n".join(found.lines(most)))
+    if as_json:
+        typer.echo(json_text(found.as_json(), indent=2))
+    else:
+        show_lines([*found.lines(None if everything else _SHOWN)], everything=everything)
     if not found.good:
         raise typer.Exit(ExitCode.BAD_RESULT)
 
@@ -148,6 +152,7 @@ def _explain_graph(
     record: Path | None,
     *,
     as_json: bool,
+    everything: bool,
 ) -> None:
     """Run a graph, and say why it is stuck or what limits it; leave with the exit code for it."""
     from memtile.cli.progress import run_progress
@@ -163,7 +168,10 @@ def _explain_graph(
     with run_progress(before=f"compiling {file}") as progress:
         done = program.run(asked, progress=progress)
     shown = ShownRun(program.options.device, studied(done, program, studies))
-    typer.echo(json_text(shown.as_json(), indent=2) if as_json else "\n".join(explained_lines(shown)))
+    if as_json:
+        typer.echo(json_text(shown.as_json(), indent=2))
+    else:
+        show_lines([*explained_lines(shown)], everything=everything)
     interrupted = done.result is not None and done.result.status is Status.INTERRUPTED
     leave(interrupted=interrupted, good=done.good)
 

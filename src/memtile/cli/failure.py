@@ -110,7 +110,7 @@ def _ending(error: BaseException, args: Sequence[str]) -> Ending:
     if (end := expected_end(error, args)) is not None:
         _show_traceback(error)
         return f"error: {end[0]}", end[1], ExitCode.BAD_INPUT
-    return _unexpected(error), "internal", ExitCode.INTERNAL
+    return internal_error(error), "internal", ExitCode.INTERNAL
 
 
 def expected_end(error: BaseException, args: Sequence[str]) -> tuple[str, str] | None:
@@ -142,7 +142,8 @@ def _inputs(args: Sequence[str]) -> str:
     return ", ".join(named) or f"memtile {args[0] if args else ''}".strip()
 
 
-def _unexpected(error: BaseException) -> str:
+def internal_error(error: BaseException) -> str:
+    """Return the message about an error of memtile itself, whose traceback goes into a file."""
     what = printable("".join(traceback.format_exception_only(error)).strip())
     return (
         f"memtile failed: {what}\nThis is a mistake in memtile. Please report it with the command, its input "

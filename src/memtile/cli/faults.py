@@ -52,6 +52,7 @@ def faults(
         HitArea, typer.Option(help="Words to hit: those of the design's buffers, or all memory of its tiles.")
     ] = HitArea.BUFFERS,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Name every output that differs.")] = False,
 ) -> None:
     """Run a design under upsets of its data memory, and count their effects.
 
@@ -63,11 +64,15 @@ def faults(
     and shows what was done until then, marked as interrupted.
     """
     from memtile.cli.design_file import load_design
+    from memtile.sheet import print_whole, stdout_console
 
     make = partial(load_design, file, settings or ())
     with with_timing(timing):
         result = _campaign(file, make, upsets, bits, seed, ecc, area, of_run)
-    show_result(result, as_json=as_json)
+    if as_json or not everything:
+        show_result(result, as_json=as_json)
+    else:
+        print_whole(stdout_console(), result.sheet(None))
     leave(interrupted=result.interrupted, good=result.good)
 
 

@@ -163,11 +163,12 @@ def _show_mlir(*, as_json: bool) -> None:
         typer.echo(f"{where} ({len(names)})\n{text}")
 
 
-def _completed(incomplete: str) -> list[str]:
+def _completed(context: typer.Context, incomplete: str) -> list[str]:
     """Names that begin so: for the shell, which then also knows files."""
     from memtile.report.register_lookup import names_that_begin
 
-    return names_that_begin(incomplete)
+    before = context.params.get("words") or ()
+    return names_that_begin(incomplete, next(filter(_is_device, before), "npu1"))
 
 
 def info(

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, cast
 
 import typer
@@ -40,25 +41,41 @@ def is_iron(file: str) -> bool:
 
 
 def run_as_it_is(file: str, arguments: Sequence[str], device: str | None) -> None:
-    """Run a program with its own arguments, output and exit code.
+    """Run a program with its own arguments, output and exit code; a note says how to run what it only builds.
 
     Raises:
         MemtileError: what is refused, with the program's line.
         SystemExit: as the program ends.
     """
+    from memtile.iron.ops.operations import Module, noting_modules
     from memtile.iron.program_file import run
+    from memtile.iron.running import has_run
 
     if device:
         os.environ["MEMTILE_DEVICE"] = device
     typer.echo(f"{file}: a program of IRON (it imports aie), run as it is with memtile as its NPU", err=True)
-    run(file, arguments)
+    modules: list[Module] = []
+    with noting_modules(modules):
+        run(file, arguments)
     sys.stdout.flush()
+    if modules and not has_run():
+        typer.echo(
+            f"note: {file} builds a design and runs none. An option before its name runs it, on zeros or on "
+            f"what --in gives: memtile run --bottleneck {file}",
+            err=True,
+        )
 
 
 def iron_array(
-    file: str, arguments: Sequence[str], values: Mapping[str, object], device: str = ""
+    file: str,
+    arguments: Sequence[str],
+    values: Mapping[str, object],
+    device: str = "",
+    loading: Mapping[str, object] = MappingProxyType({}),
 ) -> HostedArray:
     """The array of a program's design, with values for its parameters, for a device if it chooses none.
+
+    ``loading`` is what the command says of its kernels.
 
     Raises:
         MemtileError: as the program or its design raises it; names that are no parameters.
@@ -67,4 +84,6 @@ def iron_array(
     from memtile.importers.design_file import aside
     from memtile.iron.program_design import ProgramDesign
 
-    return cast("HostedArray", aside(lambda: make(ProgramDesign(file, arguments, device), values, file)))
+    return cast(
+        "HostedArray", aside(lambda: make(ProgramDesign(file, arguments, device, loading), values, file))
+    )

@@ -30,7 +30,7 @@ class CppMaker:
         make: makes them.
 
     Attributes:
-        found: sources beside a design that it was asked for.
+        found: sources beside a design, or named by its program, that it was asked for.
     """
 
     def __init__(self, make: Callable[..., CppKernels]) -> None:
@@ -44,6 +44,11 @@ class CppMaker:
         """Kernels of a source that was found beside a design."""
         self.found.append(source)
         return self._make(source, include=include)
+
+    def named(self, source: Path, *, include: Sequence[Path], flags: Sequence[str]) -> CppKernels:
+        """Kernels of a source that a program names, with options of its own."""
+        self.found.append(source)
+        return self._make(source, include=include, flags=flags)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +126,12 @@ class KernelSources:
         functions = load_functions(self.against_kernels) if self.against_kernels else {}
         against = references({name: each for name, each in functions.items() if not isinstance(each, type)})
 
-        def make(*sources: Path | str, include: Sequence[Path | str] = ()) -> CppKernels:
+        def make(
+            *sources: Path | str, include: Sequence[Path | str] = (), flags: Sequence[str] = ()
+        ) -> CppKernels:
             return cpp(
                 *sources,
+                flags=flags,
                 include=[*(self.include or ()), *include],
                 defines={name: value if equals else None for name, equals, value in named},
                 sanitize=self.sanitize,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,19 +39,26 @@ def parameters_of(texts: Sequence[str]) -> dict[str, float]:
     return found
 
 
-def cost_file(texts: Sequence[str] | None) -> Path | None:
-    """The file of costs of a design in MLIR.
+def design_costs(texts: Sequence[str] | None) -> CoreCosts | None:
+    """Costs of a design's cores: of a file of JSON, then ``NAME=CYCLES`` of one call; None = the usual ones.
 
     Raises:
-        InputFileError: several files, or cycles of a kernel, which a graph in C++ has.
+        InputFileError: several files, a file that cannot be read, or a text of another form.
     """
-    given = list(texts or ())
-    if len(given) > 1 or any("=" in each and not Path(each).is_file() for each in given):
-        says = (
-            f"--cost is {' '.join(given)}; a design takes one file of JSON, NAME=CYCLES is for graphs in C++"
+    calls = [each for each in texts or () if "=" in each and not Path(each).is_file()]
+    files = [each for each in texts or () if each not in calls]
+    if len(files) > 1:
+        raise InputFileError(
+            f"command line: --cost is {' '.join(files)}; a design takes one file of JSON, and NAME=CYCLES."
         )
-        raise InputFileError(f"command line: {says}.")
-    return Path(given[0]) if given else None
+    costs = costs_of(Path(files[0])) if files else None
+    if not calls:
+        return costs
+    from memtile.arch.core_costs import CoreCosts
+    from memtile.cli.graph_file import graph_costs
+
+    made = costs or CoreCosts()
+    return replace(made, functions={**made.functions, **graph_costs(calls)})
 
 
 def costs_of(file: Path | None) -> CoreCosts | None:

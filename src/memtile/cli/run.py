@@ -16,7 +16,7 @@ from memtile.cli.conditions import with_conditions
 from memtile.cli.graph_file import graph_program, is_graph, refuse_options
 from memtile.cli.iron_program import is_iron, run_as_it_is
 from memtile.cli.kernel_sources import NO_KERNELS, KernelSources
-from memtile.cli.mlir_file import SUFFIX, cost_file
+from memtile.cli.mlir_file import SUFFIX, design_costs
 from memtile.cli.repairs import with_tried_repair
 from memtile.cli.report_files import ReportFiles, Studies, WaveformFile
 from memtile.cli.result_output import leave, show_result, show_verdict
@@ -183,14 +183,13 @@ def _run_design(*, files: Sequence[str], of_run: RunOptions, **chosen: Any) -> N
     )  # fmt: skip
     asked = replace(of_run, check=_checked(of_run, schedules, kernels), history=written.wanted)
     with with_timing(chosen["timing"]):
-        if is_iron(files[0]) and (chosen["costs"] or chosen["against"]):
-            raise typer.BadParameter(
-                "--cost and --against are for designs in MLIR, not for programs of IRON."
-            )
-        costs, against = cost_file(chosen["costs"]), chosen["against"]
+        if is_iron(files[0]) and chosen["against"]:
+            raise typer.BadParameter("--against is for designs in MLIR, not for programs of IRON.")
+        costs, against = design_costs(chosen["costs"]), chosen["against"]
         mlir = partial(mlir_design, costs=costs, against=against, sources_beside=True)
         expected = [read_given(text, "--expect") for text in of_program.expected]
-        make, saved = _loaded(files, of_program, asked, chosen["settings"] or (), mlir, expected)
+        iron = partial(iron_design, kernels=kernels, costs=costs)
+        make, saved = _loaded(files, of_program, asked, chosen["settings"] or (), (mlir, iron), expected)
         made, done = studied_run(make, asked, schedules, studies, dump)
         right = {each.name: each.array for each in expected if made.is_program}
         done = done.against(right)
@@ -210,7 +209,6 @@ def _run_design(*, files: Sequence[str], of_run: RunOptions, **chosen: Any) -> N
     _leave(done.result)
 
 
-_OF_KERNELS = ("kernels", "include", "define", "sanitize", "against_kernels", "debug")
 _NOT_OF_GRAPHS = ("given", "wanted", "kernel", "keep_order", "against")
 _NAMES = {"given": "--in", "wanted": "--out"}
 
@@ -285,14 +283,17 @@ def _loaded(
     of_program: ProgramOptions,
     of_run: RunOptions,
     settings: Sequence[str],
-    mlir: Callable[..., Maker],
+    loaders: tuple[Callable[..., Maker], Callable[..., Maker]],
     expected: Sequence[Given],
 ) -> tuple[Maker, list[tuple[Wanted, Path]]]:
     """What loads the files, a design of MLIR or of Python, else a program; and the arrays that are saved.
 
+    ``loaders`` are those of MLIR and of IRON.
+
     Raises:
         BadParameter: options that are for others.
     """
+    mlir, iron = loaders
     kinds = {Path(file).suffix for file in files}
     if not of_run.data:
         _refuse_words(of_run, of_program, expected, loads=SUFFIX in kinds or ".py" in kinds)
@@ -301,7 +302,7 @@ def _loaded(
         saved = [parse_wanted(text) for text in of_program.wanted]
         wanted = _taken(saved, expected)
         device = of_program.device or ""
-        return iron_design(files[0], files[1:], settings, of_program.given, wanted, device), saved
+        return iron(files[0], files[1:], settings, of_program.given, wanted, device), saved
     if SUFFIX not in kinds and ".py" in kinds:
         of_program.kernels.check_used(beside=False)
         alone = (
@@ -341,11 +342,11 @@ def _refuse_for_iron(given: ProgramOptions) -> None:
     Raises:
         BadParameter: which they are.
     """
-    kernels = {f"--{name.replace('_', '-')}": getattr(given.kernels, name) for name in _OF_KERNELS}
+    bodies = given.kernels.file is not None and Path(given.kernels.file).suffix == SUFFIX
     others = {"--format": given.format != "auto", "--base": given.base, "--kernel": given.kernel}
-    asked = {**kernels, **others, "--keep-order": given.keep_order}
+    asked = {"--kernels with MLIR": bodies, **others, "--keep-order": given.keep_order}
     if wrong := ", ".join(name for name, value in asked.items() if value):
-        raise typer.BadParameter(f"{wrong}: a program of IRON has its kernels and its order itself.")
+        raise typer.BadParameter(f"{wrong}: a program of IRON has its design and its order itself.")
 
 
 def _refuse_words(

@@ -175,7 +175,7 @@ Costs = Annotated[
     typer.Option(
         "--cost",
         metavar="FILE.json|KERNEL=CYCLES",
-        help="Cycles of cores' operations and calls; of a call of a graph's kernel, repeat.",
+        help="Cycles of cores' operations and calls; of one call of a kernel, repeat.",
     ),
 ]
 InFolder = Annotated[

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 from memtile.cli.array_file import read_given
 from memtile.cli.iron_program import is_iron
 from memtile.cli.kernel_sources import NO_KERNELS, CppMaker, KernelSources
-from memtile.cli.mlir_file import SUFFIX, costs_of, parameters_of
+from memtile.cli.mlir_file import SUFFIX, parameters_of
 from memtile.cli.program_files import ProgramFiles, read_programs
 from memtile.errors import InputFileError
 from memtile.runs.options import USUAL, RunKeywords, RunOptions
@@ -19,6 +19,7 @@ from memtile.runs.options import USUAL, RunKeywords, RunOptions
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from memtile.arch.core_costs import CoreCosts
     from memtile.design.array import Array
     from memtile.design.memory_tile import MemoryTile
     from memtile.explain.findings import Finding
@@ -214,14 +215,19 @@ def python_repairs(file: str, settings: Sequence[str], expected: Sequence[Given]
         return python_candidates(source.content, source.name, findings)
 
     source = read_bytes(file, "text_bytes").decode("utf-8", "replace").replace("\r\n", "\n")
-    return Repairs(Text(file, source), candidates, once, more=_walks)
 
+    def walks(before: Result) -> Iterable[Candidate]:
+        from memtile.design.memory_tile import MemoryTile
+        from memtile.explain.walk_trials import walk_candidates
+        from memtile.runs.observing import areas_of
 
-def _walks(before: Result) -> Iterable[Candidate]:
-    """Other walks of the channels of a design that ran."""
-    from memtile.explain.walk_trials import walk_candidates
+        if before.kept is None:
+            return ()
+        made = design_of(file, source, settings)
+        areas = [*areas_of(made.bench if isinstance(made, MemoryTile) else made)]
+        return walk_candidates(before.kept.engine(), areas)
 
-    return walk_candidates(before.kept.engine()) if before.kept is not None else ()
+    return Repairs(Text(file, source), candidates, once, more=walks)
 
 
 def iron_design(
@@ -231,6 +237,8 @@ def iron_design(
     given: Sequence[str] = (),
     wanted: Sequence[Wanted] = (),
     device: str = "",
+    kernels: KernelSources = NO_KERNELS,
+    costs: CoreCosts | None = None,
 ) -> Maker:
     """What loads the design of a program of IRON: the first that it runs, else the last that it builds.
 
@@ -241,23 +249,29 @@ def iron_design(
         given: arrays in, ``NUMBER=FILE.npy``, instead of the program's tensors.
         wanted: arrays to take.
         device: for a program that chooses none; empty = as the environment says.
+        kernels: functions that come before those of the program, and how its C++ sources are compiled.
+        costs: of operations and calls of its cores.
     """
     from memtile.cli.conditions import hosted_conditions
     from memtile.cli.design_file import settings_of
     from memtile.cli.iron_program import iron_array
+    from memtile.importers.design_file import guarded
     from memtile.importers.text_repairs import repairs_of
 
     values = settings_of(settings)
     arrays = [read_given(text) for text in given]
-    files = [file, *(text.partition("=")[2] for text in given)]
+    files = [file, *kernels.files, *(text.partition("=")[2] for text in given)]
+    make_cpp = kernels.maker()
+    loading = {**iron_loading(kernels, make_cpp), "costs": costs}
 
     def make() -> Runnable:
-        design = iron_array(file, arguments, values, device)
+        design = iron_array(file, arguments, values, device, loading)
+        kernels.check_used(beside=bool(make_cpp.found))
         for each in arrays:
             design.give(each)
 
         def once(how: RunOptions) -> Run:
-            return design.run_once(how, wanted)
+            return guarded(kernels.file or "", lambda: design.run_once(how, wanted))
 
         def run_once(other: Loaded, how: RunOptions) -> Run:
             hosted = other.hosted(*design.arguments)
@@ -266,13 +280,21 @@ def iron_design(
 
         repairs = repairs_of(design.loaded, run_once)
         said = f"{file} is a program of IRON: the design that it runs first is run, with its tensors"
-        kernels = design.loaded.kernels
         return Runnable(
             file, design, once, True, files, [said],
-            kernels=kernels, repairs=repairs, conditions=hosted_conditions(design),
+            kernels=design.loaded.kernels, repairs=repairs, conditions=hosted_conditions(design),
         )  # fmt: skip
 
     return make
+
+
+def iron_loading(kernels: KernelSources, make_cpp: CppMaker) -> dict[str, Any]:
+    """What the kernels of a command say to the design of a program, see ``Taking.loading``."""
+    return {
+        "functions": kernels.with_functions(_python_functions(kernels), make_cpp),
+        "compiles": make_cpp.named,
+        "sources_beside": make_cpp.beside,
+    }
 
 
 def mlir_design(
@@ -281,7 +303,7 @@ def mlir_design(
     settings: Sequence[str],
     wanted: Sequence[Wanted] | None = None,
     *,
-    costs: Path | None = None,
+    costs: CoreCosts | None = None,
     against: Path | None = None,
     sources_beside: bool = False,
 ) -> Maker:
@@ -292,7 +314,7 @@ def mlir_design(
         options: its arrays, device and functions.
         settings: ``NAME=NUMBER`` of parameters of the scratchpad.
         wanted: arrays to take; None = none, and arguments that nobody gave are zeros.
-        costs: JSON file of what operations of its cores cost.
+        costs: of operations and calls of its cores.
         against: folder of a build that it is compared with when it is loaded first.
         sources_beside: C++ sources beside it are compiled for functions that nothing else has.
 
@@ -342,7 +364,7 @@ def refused_repairs(file: str, options: ProgramOptions, settings: Sequence[str])
 
 
 def _loading(
-    options: ProgramOptions, settings: Sequence[str], costs: Path | None, *, sources_beside: bool
+    options: ProgramOptions, settings: Sequence[str], costs: CoreCosts | None, *, sources_beside: bool
 ) -> tuple[dict[str, Any], CppMaker]:
     """How a text of MLIR is loaded, and what compiles C++ sources for it."""
     kernels = options.kernels
@@ -355,7 +377,7 @@ def _loading(
         "sequence": sequence,
         "functions": kernels.with_functions(_python_functions(kernels), make_cpp),
         "parameters": parameters_of(settings),
-        "costs": costs_of(costs),
+        "costs": costs,
         "sources_beside": sources_beside and make_cpp.beside,
     }
     return loading, make_cpp
@@ -487,6 +509,7 @@ def load_beside(
     settings: Sequence[str] = (),
     kernels: str | None = None,
     given: Sequence[str] = (),
+    expected: Mapping[str, npt.NDArray[Any]] | None = None,
 ) -> Runnable:
     """A design in Python, in MLIR, or as files of a build, to be run beside something else.
 
@@ -496,10 +519,13 @@ def load_beside(
         settings: ``NAME=VALUE`` of parameters of a design in Python, or of the scratchpad of one in MLIR.
         kernels: file of kernels, or of functions that cores call.
         given: arrays in, ``NAME=FILE.npy``; those that are missing are zeros.
+        expected: arrays that files of a build are to leave, by name; None = all that they write.
 
     Raises:
         MemtileError: as loading it raises.
     """
+    from memtile.runs.array_names import Wanted
+
     path = Path(name)
     if not path.exists():
         raise InputFileError(f"{name}: there is no such file or folder.")
@@ -511,8 +537,9 @@ def load_beside(
         return python_design(name, settings)()
     files = KernelSources.of([kernels] if kernels else [])
     options = ProgramOptions(given, device=device or None, kernels=files)
+    wanted = [Wanted(each, array.dtype, array.shape) for each, array in (expected or {}).items()]
     return (
         mlir_design(name, options, settings, sources_beside=True)
         if path.suffix == SUFFIX
-        else program_files([name], options)
+        else program_files([name], options, wanted or None)
     )()

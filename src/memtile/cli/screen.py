@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+import textwrap
 from collections.abc import Sequence
-from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 import typer
@@ -80,22 +80,52 @@ def show_run(result: Result, shown: Shown, notes: Sequence[str] = (), more: Sequ
 
 
 def show_lines(lines: Sequence[str], *, everything: bool) -> None:
-    """Print lines; on a terminal the first screen of them, and how many more there are.
+    """Print lines; on a terminal the first screen of them, broken between words, and how many more there are.
 
     Args:
         lines: of an answer, those that matter most first.
         everything: print all of them.
     """
     from memtile.explain.summary import HEIGHT
+
+    width = None if everything else terminal_width()
+    _write(lines if width is None else first_lines(lines, width, HEIGHT))
+
+
+def terminal_width() -> int | None:
+    """The columns of the terminal that standard output is; None of a file or pipe."""
     from memtile.sheet import stdout_console
 
     console = stdout_console()
-    if console.is_terminal and not everything:
-        heights = accumulate(max(1, -(-len(line) // console.width)) for line in lines)
-        shown = max(sum(height < HEIGHT for height in heights), 1)
-        if shown < len(lines):
-            lines = [*lines[:shown], f"{len(lines) - shown:,} more lines (--all)"]
-    _write(lines)
+    return max(console.width, _NARROWEST) if console.is_terminal else None
+
+
+def first_lines(lines: Sequence[str], width: int, height: int, option: str = "--all") -> list[str]:
+    """As many lines as fit on a screen, broken between words, and how many more there are.
+
+    Args:
+        lines: of an answer.
+        width: columns of the screen.
+        height: its lines; the first line of an answer is shown even if it takes more.
+        option: shows the others.
+    """
+    shown: list[str] = []
+    for n, line in enumerate(lines):
+        parts = _broken(line, width)
+        if shown and len(shown) + len(parts) > height - (n + 1 < len(lines)):
+            return [*shown, f"{len(lines) - n:,} more lines ({option})"]
+        shown += parts
+    return shown
+
+
+def fits(lines: Sequence[str], width: int, height: int) -> bool:
+    """Whether lines, broken between words, fit on a screen."""
+    return sum(len(_broken(line, width)) for line in lines) <= height
+
+
+def _broken(line: str, width: int) -> list[str]:
+    indent = " " * (len(line) - len(line.lstrip()) + 2)
+    return textwrap.wrap(line, width, subsequent_indent=indent, break_on_hyphens=False) or [""]
 
 
 def _write(lines: Sequence[str]) -> None:

@@ -18,11 +18,11 @@ from memtile.arch.timing import chosen_timing
 from memtile.check.check import refused
 from memtile.check.check_result import CheckResult
 from memtile.cli.check import checked
-from memtile.cli.failure import UsageError
+from memtile.cli.failure import UsageError, expected_end, internal_error
 from memtile.cli.graph_file import graph_program, is_graph
 from memtile.cli.iron_program import is_iron
 from memtile.cli.kernel_sources import KernelSources
-from memtile.cli.mlir_file import SUFFIX, cost_file
+from memtile.cli.mlir_file import SUFFIX, design_costs
 from memtile.cli.runnable import (
     ProgramOptions,
     Runnable,
@@ -35,10 +35,11 @@ from memtile.errors import InputFileError, MemtileError
 from memtile.explain.finding_places import in_order
 from memtile.explain.findings import Finding, Severity
 from memtile.explain.results import Status
-from memtile.explore.suite.arrays import LAST_NAME, comparable, read_expected
+from memtile.explore.suite.arrays import LAST_NAME, against, read_expected
 from memtile.explore.suite.cases import DesignCase
 from memtile.explore.suite.outcome import CaseOutcome, Verdict
 from memtile.explore.suite.settings import CaseSettings
+from memtile.explore.suite.uses import refuse_unused
 from memtile.explore.survey.survey_cases import LAST, facts_of
 from memtile.importers.design_file import silent
 from memtile.importers.hosted_array import HostedArray
@@ -57,9 +58,12 @@ def serve() -> None:
     A request without a design is answered when the engine is there.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with os.fdopen(os.dup(1), "w", encoding="utf-8") as out:
+    lines = os.fdopen(os.dup(0), encoding="utf-8")
+    with lines, os.fdopen(os.dup(1), "w", encoding="utf-8") as out:
         os.dup2(2, 1)  # what designs print is no answer
-        for line in sys.stdin:
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        for line in lines:
+            sys.stdin = os.fdopen(os.dup(0), encoding="utf-8")  # exit() of a design before has closed it
             asked = json.loads(line)
             if asked["case"] is None:
                 ready()
@@ -110,7 +114,10 @@ def attempt_run(case: DesignCase, options: RunOptions = USUAL) -> tuple[CaseOutc
     except (MemtileError, UsageError) as error:
         found = _refusal(empty, error)
     except Exception as error:  # the next design is tested whatever this one does
-        found = replace(empty, why=f"{type(error).__name__}: {error}".splitlines()[0])
+        if (end := expected_end(error, [file])) is not None:
+            found = replace(empty, why=end[0])
+        else:
+            found = replace(empty, verdict=Verdict.ERROR, why=internal_error(error).replace("\n", ". "))
     return replace(found, seconds=time.monotonic() - start), run
 
 
@@ -135,19 +142,6 @@ def _tested(case: DesignCase, empty: CaseOutcome, options: RunOptions) -> tuple[
     return _judged(replace(empty, findings=in_order(findings), device=ended.device), ended), ended.run
 
 
-def _refuse_inputs(case: DesignCase) -> None:
-    """Refuse arrays for a design that does not read them."""
-    file = str(case.design.path)
-    if is_graph([file]):
-        instead = "A graph reads the files of its PLIOs: give in_folder."
-    elif file.endswith(".py") and not is_iron(file):
-        instead = "A design in Python has arrays of its own: leave inputs out."
-    else:
-        return
-    if case.settings.inputs:
-        raise InputFileError(f"{case.name}: inputs are for MLIR, programs of IRON and builds. {instead}")
-
-
 def _completed(case: DesignCase) -> CaseSettings:
     """The settings, with what lies beside the design where they say nothing.
 
@@ -155,7 +149,7 @@ def _completed(case: DesignCase) -> CaseSettings:
         InputFileError: a file of facts that cannot be read, or arrays that the design does not take.
     """
     settings, data = case.settings, case.design.data
-    _refuse_inputs(case)
+    refuse_unused(case.name, case.design.path, ["inputs"] if settings.inputs else ())
     facts = facts_of(data.facts)
     more: dict[str, Any] = {}
     takes_arrays = case.design.path.suffix == SUFFIX or case.design.path.is_dir()
@@ -202,8 +196,7 @@ def _ended(case: DesignCase, settings: CaseSettings, options: RunOptions) -> _En
     if isinstance(made.design, HostedArray) and made.design.verdict is not None:
         is_known = True  # the program looks at its results itself
     done = made.run(options)
-    if expected and done.result.status is Status.FINISHED:
-        done = _against(done, expected, settings.tolerance)
+    done = against(done, expected, settings.tolerance)
     is_known = is_known or done.result.exact is not None
     return _Ended(done, is_known, _error(done), made.design.device.name)
 
@@ -221,7 +214,11 @@ def _loaded(case: DesignCase, settings: CaseSettings, expected: Mapping[str, npt
     file, part = str(case.design.path), case.design.part
     given = [f"{name}={path}" for name, path in settings.inputs.items()]
     if is_iron(file):
-        return iron_design(file, settings.arguments, settings.set, given, device=settings.device)()
+        kernels, costs = _kernels(settings), design_costs(settings.cost)
+        return iron_design(
+            file, settings.arguments, settings.set, given,
+            device=settings.device, kernels=kernels, costs=costs,
+        )()  # fmt: skip
     if file.endswith(".py"):
         return python_design(file, settings.set)()
     kernel = f"{part}:{settings.sequence}" if part else settings.sequence or None
@@ -229,7 +226,7 @@ def _loaded(case: DesignCase, settings: CaseSettings, expected: Mapping[str, npt
     if not file.endswith(SUFFIX):
         wanted = [Wanted(name, array.dtype, array.shape) for name, array in expected.items()]
         return program_files([file], options, wanted or None)()
-    costs = cost_file(settings.cost)
+    costs = design_costs(settings.cost)
     try:
         return mlir_design(file, options, settings.set, costs=costs, sources_beside=True)()
     except MemtileError as error:
@@ -238,25 +235,6 @@ def _loaded(case: DesignCase, settings: CaseSettings, expected: Mapping[str, npt
             raise
     options = replace(options, device=case.design.data.device)
     return mlir_design(file, options, settings.set, costs=costs, sources_beside=True)()
-
-
-def _against(done: Run, expected: Mapping[str, npt.NDArray[Any]], tolerance: float) -> Run:
-    """The run with its arrays compared; an array without a name is the last argument that is written.
-
-    Raises:
-        InputFileError: a name that no array of the run has.
-    """
-    written = [buffer.region.argument for buffer in done.buffers if buffer.region.writes]
-    last = max((n for n in written if n is not None), default="out")
-    named = {str(last) if name == LAST_NAME else name: array for name, array in expected.items()}
-    arrays, right = dict(done.arrays), dict[str, npt.NDArray[Any]]()
-    if unknown := [name for name in named if name not in arrays]:
-        raise InputFileError(
-            f"expected array {unknown[0]!r}: the run leaves {', '.join(arrays) or 'none'}. Name one of these."
-        )
-    for name, array in named.items():
-        arrays[name], right[name] = comparable(arrays[name], array, tolerance)
-    return replace(done, arrays=arrays).against(right)
 
 
 def _graph(case: DesignCase, settings: CaseSettings, options: RunOptions) -> _Ended:
@@ -275,7 +253,7 @@ def _graph(case: DesignCase, settings: CaseSettings, options: RunOptions) -> _En
     run, wrong = Run(done.result, done.outputs), ""
     if settings.expect and done.good:
         expected = {name: read_expected(file) for name, file in settings.expect.items()}
-        run = _against(run, expected, settings.tolerance)
+        run = against(run, expected, settings.tolerance)
     if not done.good and done.result.status is Status.FINISHED:
         ended = f"returned {done.code}" if done.code is not None else f"waits for ever ({done.held})"
         wrong = next((each.message for each in done.missing), f"main {ended}")

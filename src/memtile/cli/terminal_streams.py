@@ -6,6 +6,7 @@ and bars with escapes of its own, writes past that; its consoles make their text
 
 from __future__ import annotations
 
+import codecs
 import io
 import os
 import sys
@@ -17,6 +18,7 @@ from memtile.errors import cannot_write
 from memtile.plain_text import printable
 
 _KEPT = "\n\t"
+_IN_ASCII = {"\N{MICRO SIGN}": "u", "\N{HORIZONTAL ELLIPSIS}": "..."}
 _NAMES = {1: "standard output", 2: "standard error"}
 
 
@@ -108,8 +110,9 @@ def open_streams() -> None:
     """Have all three standard streams, also where whoever called has closed some of them.
 
     What is printed to a closed standard output is not lost in silence: it cannot be written. A character that
-    a stream's encoding does not have is an escape.
+    a stream's encoding does not have is an escape; that of a unit is a letter.
     """
+    codecs.register_error("memtile", _in_ascii)
     modes = {"stdin": os.O_RDONLY, "stdout": os.O_RDONLY, "stderr": os.O_WRONLY}
     for number, (name, mode) in enumerate(modes.items()):
         if getattr(sys, name) is None:
@@ -119,7 +122,16 @@ def open_streams() -> None:
             setattr(sys, name, os.fdopen(number, "w" if number else "r", encoding="utf-8", closefd=False))
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+            stream.reconfigure(errors="memtile")
+
+
+def _in_ascii(error: UnicodeError) -> tuple[str, int]:
+    """What is written for characters that an encoding lacks, and where to go on."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lost = error.object[error.start : error.end]
+    escapes = (_IN_ASCII.get(each, each.encode("ascii", "backslashreplace").decode()) for each in lost)
+    return "".join(escapes), error.end
 
 
 def leave_streams() -> None:

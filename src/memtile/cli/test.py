@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from memtile.cli import run_options as options
+from memtile.cli.exit_codes import ExitCode
 from memtile.cli.result_output import leave
 from memtile.errors import InputFileError
 from memtile.explore.suite.settings import (
+    LEAST_SECONDS,
     CaseSettings,
     SuiteSettings,
     part_of,
@@ -69,7 +71,9 @@ _OF_CASE = {
         str | None, typer.Option(metavar="NAME", help="Device of designs that leave it open, such as npu1.")
     ],
     "in_folder": options.InFolder,
-    "seconds": Annotated[float | None, typer.Option(min=0.1, help="Time for each design; else 120.")],
+    "seconds": Annotated[
+        float | None, typer.Option(min=LEAST_SECONDS, help="Time for each design; else 120.")
+    ],
     "allow_unknown": Annotated[
         bool | None,
         typer.Option("--allow-unknown", help="Pass designs of which nothing says what must come out."),
@@ -168,6 +172,8 @@ def run_tests(
         typer.echo(json_text(result.as_json(), indent=2))
     else:
         typer.echo("\n".join(result.lines(_width())))
+    if result.errors and not result.interrupted:
+        raise typer.Exit(ExitCode.INTERNAL)
     leave(interrupted=result.interrupted, good=result.good)
 
 
@@ -186,8 +192,9 @@ def _tested(
         InputFileError: a design that is not there, or a baseline that cannot be read or written.
     """
     from memtile.cli.progress import watched
-    from memtile.explore.suite.baseline import read_baseline
+    from memtile.explore.suite.baseline import other_version, read_baseline
     from memtile.explore.suite.cases import cases_of
+    from memtile.explore.suite.outcome import Verdict
     from memtile.explore.suite.suite import run_suite, update_baseline
     from memtile.explore.threads import cores
 
@@ -202,6 +209,8 @@ def _tested(
         cases, workers=count, options=of_run, timing=constants, watch=partial(watched, text="designs")
     )
     notes = [update_baseline(baseline, known, result)] if update and baseline is not None else []
+    if baseline is not None and result.count(Verdict.SLOW):
+        notes += filter(None, [other_version(baseline)])
     return replace(result, notes=notes)
 
 
@@ -306,7 +315,8 @@ class _Outputs:
         from memtile.report.finding_formats import junit, sarif
 
         if self.junit is not None:
-            write_output(self.junit, junit(result.outcomes, "test"))
+            seconds = [each.seconds for each in result.outcomes]
+            write_output(self.junit, junit(result.outcomes, "test", seconds, result.errors))
         if self.sarif is not None:
             by_file = [each.by_file() for each in result.outcomes]
             write_output(self.sarif, json_text(sarif(by_file), indent=2) + "\n")

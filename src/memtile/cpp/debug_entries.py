@@ -22,6 +22,7 @@ from memtile.input_files import read_bytes
 _COMPRESSED, _CHDR = 0x800, struct.Struct("<IIQQ")  # SHF_COMPRESSED, Elf64_Chdr
 _ZLIB = 1  # ELFCOMPRESS_ZLIB
 _VERSIONS = (4, 5)
+_DAMAGED = (IndexError, KeyError, ValueError, OverflowError, struct.error, zlib.error)
 _COMPILE_UNIT = 1  # DW_UT_compile
 _WIDE = 0xFFFFFFFF  # an initial length of 64-bit DWARF, which neither compiler writes here
 
@@ -133,14 +134,14 @@ class DebugEntries:
     """
 
     def __init__(self, library: Path) -> None:
-        self._sections = _sections(read_bytes(library))
-        if not self._sections.get(".debug_info"):
-            raise UnreadableError("it was compiled without debug information")
         self.entries: dict[int, Entry] = {}
         self._abbreviations: dict[int, dict[int, Shape]] = {}
         try:
+            self._sections = _sections(read_bytes(library))
+            if not self._sections.get(".debug_info"):
+                raise UnreadableError("it was compiled without debug information")
             self._read()
-        except (IndexError, struct.error, KeyError) as error:
+        except _DAMAGED as error:
             raise UnreadableError(f"its debug information is not read here ({error})") from error
 
     def file(self, unit: int, number: int) -> str:
@@ -152,7 +153,7 @@ class DebugEntries:
         try:
             names = list(_files(_Bytes(self._sections[".debug_line"], lines), self._sections))
             return str(Path(head.values.get(At.COMP_DIR, ""), names[number]))
-        except (IndexError, struct.error, KeyError):
+        except _DAMAGED:
             return ""
 
     def _read(self) -> None:

@@ -13,6 +13,7 @@ import shutil
 import struct
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache, wraps
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -20,6 +21,7 @@ from typing import Any, TypeVar, cast
 from memtile.cpp import line_tables
 from memtile.cpp.build import INCLUDE, RUNTIME
 from memtile.cpp.line_tables import Frame
+from memtile.errors import InputFileError
 from memtile.input_files import read_bytes
 
 HEADER = struct.Struct("<16sHHIQQQIHHHHHH")  # Elf64_Ehdr
@@ -31,7 +33,19 @@ _MANGLED = re.compile(r"_Z([0-9]+)")
 _LINE_TOOLS = ("addr2line", "llvm-addr2line")
 _SECONDS = 20
 _MOST_WORDS = 1000  # addresses that one call of a tool gets
+_DAMAGED = (IndexError, ValueError, OverflowError, struct.error)
 T = TypeVar("T", bound=Callable[..., Any])
+
+
+@contextmanager
+def _reading(library: Path) -> Iterator[None]:
+    """A context in which tables of a library are read; raises ``InputFileError`` where they are damaged."""
+    try:
+        yield
+    except _DAMAGED as error:
+        raise InputFileError(
+            f"{library}: the compiled file is damaged ({error}). Delete it; memtile compiles it again."
+        ) from error
 
 
 def by_content(read: T) -> T:
@@ -54,6 +68,11 @@ def by_content(read: T) -> T:
 def _tables(library: Path) -> tuple[frozenset[str], int]:
     """Names of the functions that a library exports, and bytes that it takes in memory."""
     data = read_bytes(library)
+    with _reading(library):
+        return _exported(data)
+
+
+def _exported(data: bytes) -> tuple[frozenset[str], int]:
     header = HEADER.unpack_from(data)
     segments, sections = header[5], header[6]
     segment_size, segment_count, section_size, section_count = header[9:13]
@@ -78,8 +97,17 @@ def _names(data: bytes, at: int, size: int, texts: int) -> Iterator[str]:
 
 
 def linkage(compiled: Path) -> tuple[set[str], set[str]]:
-    """Symbols that an object file defines for others, and those that it needs of others."""
+    """Symbols that an object file defines for others, and those that it needs of others.
+
+    Raises:
+        InputFileError: the file is damaged.
+    """
     data = read_bytes(compiled)
+    with _reading(compiled):
+        return _linked(data)
+
+
+def _linked(data: bytes) -> tuple[set[str], set[str]]:
     header = HEADER.unpack_from(data)
     at, size, count = header[6], header[11], header[12]
     sections = [SECTION.unpack_from(data, at + n * size) for n in range(count)]
@@ -98,7 +126,11 @@ def linkage(compiled: Path) -> tuple[set[str], set[str]]:
 
 
 def functions_of(library: Path) -> list[str]:
-    """Names of the functions that a library exports for its users."""
+    """Names of the functions that a library exports for its users.
+
+    Raises:
+        InputFileError: the file is damaged.
+    """
     return sorted(
         name for name in _tables(library)[0] if not name.startswith(("memtile_", "__", "_init", "_fini"))
     )

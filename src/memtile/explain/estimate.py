@@ -45,26 +45,33 @@ def is_shown(st: State, sign: str) -> bool:
     return bool((getattr(getattr(st, of), name) > (column.rest or 0)).any())
 
 
+_SIGNS = {f.name: f.metadata["shown_by"] for f in fields(Timing)}
+
+
 def assumed_names(engine: Engine) -> list[str]:
     """The timing constants of grade assumed that the run so far depended on, measured on its board or not."""
-    signs = {f.name: f.metadata["shown_by"] for f in fields(Timing)}
-    return [name for name, its in signs.items() if any(is_shown(engine.state, sign) for sign in its)]
+    st = engine.state
+    return [name for name, signs in _SIGNS.items() if any(is_shown(st, sign) for sign in signs)]
 
 
-def assumed(engine: Engine) -> list[str]:
+def assumed(engine: Engine, depends: Sequence[str]) -> list[str]:
     """``name = value`` of the timing constants that the run so far depended on and nobody measured there.
 
     What was measured on the device's board is none of them; what was measured on another board alone is.
+
+    Args:
+        engine: the model.
+        depends: their :func:`assumed_names`.
     """
-    names = [name for name in assumed_names(engine) if not _is_of_board(engine, name)]
+    names = [name for name in depends if not _is_of_board(engine, name)]
     if engine.host.by_firmware:
         names += OF_OTHERS.get(engine.board, {})
     return _as_text(engine, names)
 
 
-def measured(engine: Engine) -> list[str]:
+def measured(engine: Engine, depends: Sequence[str]) -> list[str]:
     """``name = value`` of those that were measured on its board, and are assumed elsewhere."""
-    return _as_text(engine, [name for name in assumed_names(engine) if _is_of_board(engine, name)])
+    return _as_text(engine, [name for name in depends if _is_of_board(engine, name)])
 
 
 def _is_of_board(engine: Engine, name: str) -> bool:
@@ -90,10 +97,10 @@ class Estimate(NamedTuple):
     high: int
 
 
-def estimated(engine: Engine) -> Estimate | None:
+def estimated(engine: Engine, depends: Sequence[str]) -> Estimate | None:
     """The band of the cycles of a run so far; None if they hang on no constant that has a range."""
     st, timing = engine.state, engine.timing
-    names = [name for name in assumed_names(engine) if name in _TIMES]
+    names = [name for name in depends if name in _TIMES]
     if engine.host.by_firmware:
         names = [FIRMWARE, *(name for name in names if name != "access_cycles")]
     low = high = 0

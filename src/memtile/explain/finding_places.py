@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 from memtile.explain.findings import Finding, Severity
 
+_NUMBER = re.compile(r"\d+")
 _COLONS = re.compile(r"^(?:BD \d+, )?(?P<file>.+?):(?P<line>\d+)(?::(?P<column>\d+))?(?:[:,].*)?$")
 _WORDS = re.compile(
     r"^(?:BD \d+, )?(?P<file>.+?),? line (?P<line>\d+)(?:, column (?P<column>\d+))?(?:[:,].*)?$"
@@ -69,6 +70,20 @@ def placed(finding: Finding) -> str:
     """A finding in one line, after the line of the user's file that its first side is about."""
     where = file_place(finding.sides[0].place if finding.sides else "", "")
     return str(finding) if where.line is None else f"{where}: {finding}"
+
+
+def alike_findings(findings: Iterable[Finding]) -> list[list[Finding]]:
+    """The findings, those together that one line of the user's file has and that differ in numbers alone.
+
+    A line that builds a core for each tile has a mistake once, and each of its cores makes it.
+    """
+    groups: dict[object, list[Finding]] = {}
+    for finding in findings:
+        where = file_place(finding.sides[0].place if finding.sides else "", "")
+        alone = where.line is None or finding.repair is not None
+        key = id(finding) if alone else (where, _NUMBER.sub("#", str(finding)))
+        groups.setdefault(key, []).append(finding)
+    return list(groups.values())
 
 
 def finding_lines(name: str, finding: Finding) -> Iterator[str]:

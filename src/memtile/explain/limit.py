@@ -141,12 +141,13 @@ def limit_of(elapsed: int, lifted: Sequence[Lifted], busiest: str, share: float,
     waits = [each for each in counts if each.resource not in LAST]
     cores = [each for each in counts if each.resource in (Resource.CORES, Resource.SLOWEST)]
     starts = [each for each in counts if each.resource == Resource.START]
+    uneven = _most([each for each in cores if each.resource == Resource.SLOWEST], elapsed)
     work = Resource.CORES if computes else Resource.CHANNELS
     streams = [each for each in counts if each.resource in (Resource.CHANNELS, Resource.STREAM)]
     own = cores if computes else streams
     if share >= _SATURATED and not any(each.saves(elapsed) >= _WAIT for each in waits):
         chosen = own
-    elif _most(waits, elapsed) < min(_BESIDE_CORES * _most(cores, elapsed), _ENOUGH):
+    elif _most(waits, elapsed) < max(uneven, min(_BESIDE_CORES * _most(cores, elapsed), _ENOUGH)):
         chosen = cores
     elif share >= _BUSY and _most(waits, elapsed) < min(_BESIDE_CORES * _most(own, elapsed), _ENOUGH):
         chosen = own

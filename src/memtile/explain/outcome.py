@@ -13,7 +13,6 @@ from collections.abc import Container, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,7 +29,7 @@ from memtile.explain.deadlock.context import HostWaiting
 from memtile.explain.deadlock.find import Hang, Open, hang
 from memtile.explain.deadlock.planned_words import PlannedWords
 from memtile.explain.deadlock.word_balance import WordBalance
-from memtile.explain.estimate import assumed, estimated, measured
+from memtile.explain.estimate import assumed, assumed_names, estimated, measured
 from memtile.explain.findings import Finding
 from memtile.explain.imbalance import imbalances_of, with_imbalances
 from memtile.explain.kernel_findings import function_findings
@@ -198,6 +197,7 @@ def outcome(
     said = status is not Status.LIMIT or _reasons.get()
     waits = said and status is not Status.FINISHED
     stopped = _hang(found, hosts, moves or {}, areas, stop, status, timed=timed) if said else Hang()
+    depends = assumed_names(engine) if timed else []
     return Result(
         status=status,
         timed=timed,
@@ -210,9 +210,9 @@ def outcome(
         waiting=(*(host.text for host in hosts), *found.lines()) if waits else (),
         resting=tuple(found.resting()) if status is Status.FINISHED else (),
         unsimulated=tuple(unsimulated(engine)),
-        assumed=tuple(assumed(engine)) if timed else (),
-        measured=tuple(measured(engine)) if timed else (),
-        estimate=estimated(engine) if timed else None,
+        assumed=tuple(assumed(engine, depends)) if timed else (),
+        measured=tuple(measured(engine, depends)) if timed else (),
+        estimate=estimated(engine, depends) if timed else None,
         cores=tuple(view.use() for view in cores) if timed else (),
         before=before,
         timing=changed(engine.timing, engine.board) if timed else {},
@@ -246,8 +246,11 @@ def _findings(
     waits = with_imbalances(stopped.findings, stopped.graph, imbalances_of(found.engine), found.engine)
     wrong = (*_wrong(checks, status, found, areas), *function_findings(found.engine))
     engine = found.engine
-    find = partial(PlannedWords.of, engine, BdChains(engine))
-    places, headers = place_findings(engine, find), [*header_findings(engine, find)]
+
+    def plan() -> PlannedWords:
+        return PlannedWords.of(engine, BdChains(engine))
+
+    places, headers = place_findings(engine, plan), [*header_findings(engine, plan)]
     waits = tuple(without_waits_of(headers, waits))
     return (*places, *headers, *_hosts_first(waits), *wrong, *_stands(found, before))
 

@@ -26,11 +26,13 @@ def header_findings(engine: Engine, find: Callable[[], PlannedWords]) -> Iterato
         engine: the model.
         find: finds what its channels run.
     """
+    packets = np.flatnonzero(engine.state.switch.mode == PACKET).tolist()
+    if not packets:
+        return
     switch, planned = plain(engine.state.switch), None
-    masters = (switch.mode == PACKET) & (switch.is_master != 0) & (switch.channel >= 0)
-    for port in np.flatnonzero(masters).tolist():
+    for port in packets:
         ch = int(switch.channel[port])
-        if engine.channels.direction[ch] != S2MM:
+        if not switch.is_master[port] or ch < 0 or engine.channels.direction[ch] != S2MM:
             continue
         planned = find() if planned is None else planned
         takes = {bd.length for bd in planned.bds.get(ch, ())}

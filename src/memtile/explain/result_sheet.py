@@ -52,7 +52,7 @@ def result_html(result: Result) -> str:
         result: of the run.
     """
     lines = "\n".join(markup_text(line) for line in result.summary(_IN_NOTEBOOKS))
-    return f"<pre>{lines}</pre>{_picture(result)}"
+    return f"<pre style='font-family:monospace'>{lines}</pre>{_picture(result)}"
 
 
 _IN_NOTEBOOKS = Layout(90, rows=6, height=16, complete="result.sheet()")

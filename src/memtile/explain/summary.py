@@ -18,7 +18,7 @@ import numpy as np
 from memtile.arch import timing as chosen_timing
 from memtile.arch.boards import SPREAD
 from memtile.explain.cautions import cautions
-from memtile.explain.finding_places import in_order, placed
+from memtile.explain.finding_places import alike_findings, in_order, placed
 from memtile.explain.limit import table_lines
 from memtile.model.state.causes import Cause, CoreCause
 from memtile.plain_text import printable
@@ -309,9 +309,10 @@ def _settings(result: Result) -> Iterator[str]:
 
 def _finding_section(result: Result, layout: Layout, *, full: bool) -> _Section:
     items = []
-    for n, finding in enumerate(in_order(result.findings)):
+    for n, (finding, *others) in enumerate(alike_findings(in_order(result.findings))):
         lines = _FULL if full or not n else _SHORT
-        item = _wrapped(printable(f"finding: {placed(finding)}"), layout, lines)
+        count = f" ({len(others) + 1} alike)" if others else ""
+        item = _wrapped(printable(f"finding{count}: {placed(finding)}"), layout, lines)
         if finding.repair is not None:
             item += _wrapped(f"  {finding.repair.text}", layout, _SHORT)
         items.append(item)

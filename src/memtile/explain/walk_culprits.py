@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from memtile.access.walk import PAD
 from memtile.arch.tiles import TILE_KINDS, WORD_BYTES
+from memtile.bd.descriptor import Descriptor
 from memtile.bd.windows import place_of_address
 from memtile.explain.bd_findings import line_of
 from memtile.explain.deadlock.planned_words import PlannedBd, PlannedWords
@@ -421,6 +422,11 @@ class WalkCulprits:
         if found and len(found) == len(changes):
             (first, change), *others = found.items()
             names = " and ".join(called(self._engine, ch) for ch, _ in others)
+            if _are_permuted([*found.values()]):
+                verb = change.does.partition(" ")[0]
+                does = f"{verb} where {names} should, and the other way round"
+                yield first, change._replace(does=does, fix="Exchange their offsets.")
+                return
             yield first, change._replace(does=f"{change.does}, and so does {names}")
 
     def _out_of_order(
@@ -530,3 +536,17 @@ def _mapped(words: Words, function: ElementFunction, dtype: np.dtype[Any]) -> Wo
 
 def _elements(words: Words, dtype: np.dtype[Any]) -> Array:
     return words.astype(np.uint32).view(dtype)
+
+
+def _are_permuted(changes: Sequence[Change]) -> bool:
+    """Whether two walks or more only begin where others of them do."""
+    ends = [(each.old[0], each.new[0]) for each in changes]
+    old, new = ([int(bd.address) for bd in side] for side in zip(*ends, strict=True))
+    alike = (_from_first(one, two) for one, two in ends)
+    return len(old) > 1 and old != new and sorted(old) == sorted(new) and all(alike)
+
+
+def _from_first(one: Descriptor, other: Descriptor) -> bool:
+    """Whether two descriptors move the same words as seen from where each begins."""
+    first, second = (walked(bd, 0, writes=False) - bd.address for bd in (one, other))
+    return np.array_equal(first, second)

@@ -43,6 +43,7 @@ class Outcome(StrEnum):
         return _TEXTS[self]
 
 
+_SHOWN = 8  # outputs that differ
 _TEXTS = {
     Outcome.SILENT: "silent: wrong data delivered as right",
     Outcome.DETECTED: "detected: reported, not corrected",
@@ -145,8 +146,12 @@ class CampaignResult:
         """The sheet as plain text."""
         return str(self.sheet())
 
-    def sheet(self) -> Sheet:
-        """The campaign for people: a row of upsets for each outcome, and lines around."""
+    def sheet(self, most: int | None = _SHOWN) -> Sheet:
+        """The campaign for people: the verdict, a row of upsets for each outcome, and lines around.
+
+        Args:
+            most: outputs that differ which are named; None = all.
+        """
         outcomes = (
             (outcome.text, str(self.running[outcome]), str(self.read_back[outcome]))
             for outcome in reversed(Outcome)
@@ -159,9 +164,23 @@ class CampaignResult:
                 SheetColumn("in the read-back", right=True, one_line=True),
             ),
             rows=(*outcomes, total),
-            above=(self._head(),),
-            below=tuple(self._lines()),
+            above=(self._verdict(), self._head()),
+            below=tuple(self._lines(most)),
         )
+
+    def _verdict(self) -> str:
+        """Whether wrong data was delivered as right, and what became of the upsets, in one line."""
+        silent = self.count(Outcome.SILENT)
+        told = (
+            f"{silent:,} upsets delivered wrong data as right"
+            if silent
+            else "no upset delivered wrong data as right"
+        )
+        others = [
+            f"{n:,} {each}" for each in Outcome if each is not Outcome.SILENT and (n := self.count(each))
+        ]
+        exact = "yes" if self.bit_exact else "no"
+        return f"status: {told}; {', '.join(others) or 'no others'}; bit-exact: {exact}"
 
     def _head(self) -> str:
         each = "1 bit" if self.bits == 1 else f"{self.bits} bits"
@@ -169,9 +188,12 @@ class CampaignResult:
         where = f"{self.words} words of {self.area}"
         return f"{self.struck} upsets of {each} in {where}, {self.cycles} cycles, seed {self.seed}, {how}"
 
-    def _lines(self) -> list[str]:
-        lines = [f"outputs bit-exact: {'yes' if self.bit_exact else 'no'}"]
-        lines += [f"differs from the run without upsets: {name}" for name in self.wrong_outputs]
+    def _lines(self, most: int | None) -> list[str]:
+        lines = []
+        if self.wrong_outputs:
+            rest = len(self.wrong_outputs[most:]) if most is not None else 0
+            more = f" and {rest:,} more (--all)" if rest else ""
+            lines.append(f"outputs that differ: {', '.join(self.wrong_outputs[:most])}{more}")
         if self.struck < self.upsets:
             lines.append(
                 f"{self.upsets - self.struck} of {self.upsets} upsets did not happen: the run ended before"

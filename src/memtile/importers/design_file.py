@@ -8,6 +8,7 @@ It also has functions of a Python file by name, for cores that call what their d
 from __future__ import annotations
 
 import ast
+import difflib
 import functools
 import importlib.util
 import runpy
@@ -230,8 +231,12 @@ def _line(path: Path, error: Exception) -> int | None:
 
 
 def _described(error: Exception) -> str:
-    """The error in one line, and which kernel it is from."""
-    return "; ".join([f"{type(error).__name__}: {error}", *getattr(error, "__notes__", ())])
+    """The error in one line, the name that may have been meant, and which kernel it is from."""
+    said = f"{type(error).__name__}: {error}"
+    if isinstance(error, AttributeError) and error.name:
+        meant = difflib.get_close_matches(error.name, [n for n in dir(error.obj) if not n.startswith("_")], 1)
+        said += f". Did you mean {meant[0]!r}?" if meant else ""
+    return "; ".join([said, *getattr(error, "__notes__", ())])
 
 
 def functions_of(file: Path) -> dict[str, Callable[..., Any]]:

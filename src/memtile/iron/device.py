@@ -211,7 +211,7 @@ _FAMILIES = {"npu": "NPU1", "npu1": "NPU1", "npu2": "NPU2"}
 _VERSALS = ("xcvc1902", "xcve2302", "xcve2802")
 
 
-def from_name(name: str, *, n_cols: int | None = 1) -> Device:
+def from_name(name: str | None, *, n_cols: int | None = 1) -> Device:
     """The device of a name, with so many columns; None = all.
 
     Raises:
@@ -222,7 +222,10 @@ def from_name(name: str, *, n_cols: int | None = 1) -> Device:
         return _CLASSES[lower.upper()]()
     family = _FAMILIES.get(lower)
     if family is None:
-        raise ValueError(f"device {name!r}: known are {', '.join(sorted((*_FAMILIES, *_VERSALS)))}")
+        says = "the program is told no device" if name is None else f"device {name!r}"
+        known = ", ".join(sorted((*_FAMILIES, *_VERSALS)))
+        step = ". Give its option for that behind its name: --dev npu2, say" if name is None else ""
+        raise ValueError(f"{says}: known are {known}{step}")
     whole = _CLASSES[family]()
     if n_cols is None or n_cols == whole.cols:
         return whole

@@ -7,9 +7,11 @@ import contextlib
 import inspect
 import io
 import os
+import sys
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -32,6 +34,7 @@ _DEVICES = ("device", "dev")
 """Options by which programs are told their device."""
 _OF_DEVICE = inspect.Parameter("device", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=str | None)
 _KINDS = (int, float, str)
+_DEVICE_OPERATION = "aie.device"
 
 
 class ProgramDesign:
@@ -41,6 +44,7 @@ class ProgramDesign:
         file: of the program.
         arguments: of its command line, that are there whatever the parameters are.
         device: for a program that chooses none; empty = as the environment says.
+        loading: what is said of its kernels, see ``Taking``.
 
     Attributes:
         varied_by_name: a sweep varies what it is told to; choices of an option are no range to search.
@@ -51,10 +55,17 @@ class ProgramDesign:
 
     varied_by_name = True
 
-    def __init__(self, file: str, arguments: Sequence[str] = (), device: str = "") -> None:
+    def __init__(
+        self,
+        file: str,
+        arguments: Sequence[str] = (),
+        device: str = "",
+        loading: Mapping[str, Any] = MappingProxyType({}),
+    ) -> None:
         self.file, self.arguments, self.device = file, list(arguments), device
+        self.loading = loading
         self.__name__ = Path(file).stem
-        found = Taking()
+        found = Taking(loading=loading)
         try:
             with _silent(), contextlib.redirect_stderr(io.StringIO()):  # the run that counts says it again
                 self._taken({}, found, device)
@@ -82,7 +93,7 @@ class ProgramDesign:
         chosen = {name: value for name, value in values.items() if value != known[name].default}
         asked = "" if self._has_device else chosen.pop(_OF_DEVICE.name, "")
         device = asked or self.device
-        found = self._taken(chosen, Taking(), device)
+        found = self._taken(chosen, Taking(loading=self.loading), device)
         made = taken_array(self.file, found)
         if asked and find_device(asked).generation != made.device.generation:
             raise InputFileError(
@@ -118,12 +129,36 @@ class ProgramDesign:
 def _run_until_taken(file: str, arguments: Sequence[str], found: Taking) -> None:
     ExternalFunction._instances.clear()  # those of a program before, which may have the same names
     try:
-        run(file, arguments)
+        with contextlib.redirect_stdout(_WithoutModules(sys.stdout)):
+            run(file, arguments)
     except DesignTakenError:
         pass
     except SystemExit as end:
         if not found.modules:
             raise InputFileError(f"{file}: {_ended(end)}") from None
+
+
+class _WithoutModules(io.TextIOBase):
+    """Passes on what a program prints, but for its module, which is taken and may have thousands of lines.
+
+    Args:
+        below: what gets the rest.
+    """
+
+    def __init__(self, below: typing.TextIO) -> None:
+        self._below, self._after_module = below, False
+
+    def write(self, text: str) -> int:
+        """Write what is not a module, nor the end of its last line."""
+        is_module = text.lstrip().startswith("module") and _DEVICE_OPERATION in text
+        if not is_module and not (self._after_module and text == "\n"):
+            self._below.write(text)
+        self._after_module = is_module
+        return len(text)
+
+    def flush(self) -> None:
+        """Flush what was passed on."""
+        self._below.flush()
 
 
 def _silent() -> contextlib.AbstractContextManager[Any]:
@@ -212,10 +247,12 @@ def _last_built(file: str, found: Taking) -> Loaded:
     from memtile.iron.compiled_design import CompiledDesign
     from memtile.iron.running import load_design
 
-    designs = [each for each in found.modules if any(op.name == "aie.device" for op in each.body.operations)]
+    designs = [
+        each for each in found.modules if any(op.name == _DEVICE_OPERATION for op in each.body.operations)
+    ]
     if not designs:
         raise InputFileError(f"{file}: the program builds no design: no aie.device is in what it makes.")
-    return load_design(CompiledDesign.of(designs[-1], file))
+    return load_design(CompiledDesign.of(designs[-1], file), found.loading)
 
 
 def _copy(argument: Any) -> Any:

@@ -18,6 +18,7 @@ from memtile.iron.aie_names import LIST, install, is_installed, uninstall
 from memtile.iron.taking import active
 from memtile.iron.utils.hostruntime import set_current_device
 
+_INSTALLED = "site-packages"
 _FAILED = 1  # exit code of Python where a program raises
 _PACKAGE = str(Path(__file__).parents[1])
 _OF_HOSTS = "HostRuntimeError"  # mlir-aie's, which is not there before the program imports it
@@ -149,13 +150,16 @@ def _is_named(name: str) -> bool:
 def _place(error: BaseException, program: str) -> str:
     """Where the error came up: the last line of the program, or of a file below its folder."""
     frames = traceback.extract_tb(error.__traceback__)
-    folder = str(Path(program).parent.resolve())
-    own = [
-        f"{_shown(f.filename, program)}:{f.lineno}"
-        for f in frames
-        if str(Path(f.filename).resolve()).startswith(folder)
-    ]
+    own = [f"{_shown(f.filename, program)}:{f.lineno}" for f in frames if _is_own(f.filename, program)]
     return own[-1] if own else program
+
+
+def _is_own(file: str, program: str) -> bool:
+    """Whether a file is below the program's folder, and not of memtile or an environment there."""
+    path, folder = Path(file).resolve(), Path(program).parent.resolve()
+    if path.is_relative_to(_PACKAGE):
+        return False
+    return path.is_relative_to(folder) and _INSTALLED not in path.relative_to(folder).parts
 
 
 def _shown(file: str, program: str) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections import ChainMap
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from memtile.arch.devices import device as find_device
-from memtile.arch.tiles import Generation
 from memtile.cpp.compilers import cache_folder
-from memtile.cpp.kernels import cpp
+from memtile.cpp.kernels import CppKernels, cpp
 from memtile.errors import InputFileError, MemtileError, Problem
 from memtile.explain.results import Status
+from memtile.explain.summary import Layout
 from memtile.hosts.iron.runtime import CONTEXTS
 from memtile.importers.design import load, load_still
 from memtile.importers.kernels.user_functions import REASON
@@ -23,7 +24,7 @@ from memtile.importers.loaded import Loaded
 from memtile.importers.mlir.token_packets import Text
 from memtile.iron.compiled_design import CompiledDesign, KernelSource
 from memtile.iron.library_kernels import library_kernel
-from memtile.iron.taking import answer, is_wanted, stands_still, take
+from memtile.iron.taking import answer, is_wanted, loading, stands_still, take
 from memtile.iron.utils.tensors import Tensor
 from memtile.output_files import write_output
 
@@ -32,8 +33,12 @@ class HostRuntimeError(MemtileError):
     """A design does not finish, or its arguments do not fit."""
 
 
-def load_design(design: CompiledDesign) -> Loaded:
-    """Load a compiled design, with its kernels compiled for the host; without, if it is only to be looked at.
+def load_design(design: CompiledDesign, asked: Mapping[str, Any] | None = None) -> Loaded:
+    """Load a compiled design, with its kernels compiled for the host; without, to look at it only.
+
+    Args:
+        design: that is compiled.
+        asked: what is said of its kernels, see ``Taking.loading``; None = that of the one to be taken.
 
     Raises:
         MemtileError: the array cannot hold the design, or a kernel does not compile.
@@ -41,10 +46,16 @@ def load_design(design: CompiledDesign) -> Loaded:
     text = Text(design.name, design.text, build=design.build_line, places=design.places)
     if stands_still():
         return load_still(text)
-    functions = kernel_functions(design.kernels, _device_of(design.text))
+    asked = {"sources_beside": True, **(loading() if asked is None else asked)}
+    own, compiles = asked.pop("functions", None), asked.pop("compiles", cpp)
+    is_looked_at = asked.pop("is_looked_at", False)
+    functions = kernel_functions(design.kernels, _device_of(design.text), compiles)
+    known: Any = ChainMap(own, functions) if own else functions
     try:
-        return load(text, functions=functions, sources_beside=True)
+        return load(text, functions=known, **asked)
     except MemtileError as error:
+        if is_looked_at and all(each.reason == REASON for each in error.problems):
+            return load_still(text, functions=known, compiles=True)
         absent = {each.name: each for each in design.kernels if each.name not in functions}
         raise type(error)([_of_source(each, absent) for each in error.problems] or str(error)) from None
 
@@ -97,8 +108,13 @@ def run_design(
         if name.isdigit() and int(name) < len(arrays) and isinstance(arrays[int(name)], np.ndarray):
             _put(arrays[int(name)], array)
     if must_finish and not _finished(done):
-        raise HostRuntimeError(str(done.result))
+        raise HostRuntimeError("\n".join(done.result.summary(Layout(wrapped=False))))
     return done, before
+
+
+def has_run() -> bool:
+    """Whether a design has run, and well, since :func:`forget_designs`."""
+    return bool(_held)
 
 
 def forget_designs() -> None:
@@ -169,12 +185,15 @@ def _device_of(text: str) -> str:
     return rest.partition(")")[0]
 
 
-def kernel_functions(kernels: Sequence[KernelSource], device: str) -> dict[str, Any]:
+def kernel_functions(
+    kernels: Sequence[KernelSource], device: str, compiles: Callable[..., CppKernels] = cpp
+) -> dict[str, Any]:
     """The functions of a design's kernels, by name: in C++ where the source is there, else of the library.
 
     Args:
         kernels: sources of the design.
         device: that the design is for.
+        compiles: makes kernels of a source, as ``memtile.kernels.cpp``.
 
     Raises:
         InputFileError: a source has changed since the design was compiled, or does not compile; or there is
@@ -184,7 +203,9 @@ def kernel_functions(kernels: Sequence[KernelSource], device: str) -> dict[str, 
     for kernel in kernels:
         path = _source(kernel)
         if path is not None:
-            found[kernel.name] = _compiled(kernel, path, find_device(device).generation)
+            found[kernel.name] = _compiled(
+                kernel, compiles(path, include=kernel.include, flags=kernel.flags), device
+            )
         else:
             found.update(library_kernel(kernel, device))
     return found
@@ -210,12 +231,14 @@ def _source(kernel: KernelSource) -> Path | None:
     return path
 
 
-def _compiled(kernel: KernelSource, path: Path, generation: Generation) -> Any:
-    functions = cpp(path, include=kernel.include, flags=kernel.flags).compiled(generation)
+def _compiled(kernel: KernelSource, made: CppKernels, device: str) -> Any:
+    functions = made.compiled(find_device(device).generation)
     if kernel.function not in functions:
         names = ", ".join(sorted(functions)) or "none"
-        raise InputFileError(f"{path}: there is no function {kernel.function}; functions are {names}.")
+        raise InputFileError(
+            f"{kernel.file or kernel.name}: there is no function {kernel.function}; functions are {names}."
+        )
     return functions[kernel.function]
 
 
-__all__ = ["HostRuntimeError", "forget_designs", "kernel_functions", "load_design", "run_design"]
+__all__ = ["HostRuntimeError", "forget_designs", "has_run", "kernel_functions", "load_design", "run_design"]

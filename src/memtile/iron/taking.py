@@ -38,6 +38,9 @@ class Taking:
         arguments: what it is run with.
         answer: what a run of the design left: it is what the program gets, and the program goes on.
         still: the design is only to be looked at: its kernels are not compiled, and may be unknown.
+        loading: what a command says of kernels, arguments of ``memtile.load``: their functions and costs;
+            ``compiles`` makes kernels of sources that the program names, as ``memtile.kernels.cpp``;
+            ``is_looked_at``: functions that nobody has are no reason to refuse it.
     """
 
     values: Mapping[str, Any] = field(default_factory=dict)
@@ -50,6 +53,7 @@ class Taking:
     arguments: Sequence[Any] = ()
     answer: Any = None
     still: bool = False
+    loading: Mapping[str, Any] = field(default_factory=dict)
 
 
 _now: ContextVar[Taking | None] = ContextVar("iron_taking", default=None)
@@ -93,6 +97,12 @@ def stands_still() -> bool:
     """Whether the design that is to be taken is only looked at."""
     now = _now.get()
     return now is not None and now.still
+
+
+def loading() -> dict[str, Any]:
+    """What is said of the kernels of the design that is to be taken."""
+    now = _now.get()
+    return dict(now.loading) if now is not None else {}
 
 
 def is_wanted() -> bool:

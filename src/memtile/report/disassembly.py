@@ -5,8 +5,9 @@ It also has the summary of a program as lines for people and as JSON, and the di
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from difflib import unified_diff
+from itertools import groupby
 from typing import Any
 
 from memtile.arch.tiles import TILE_KINDS
@@ -164,8 +165,14 @@ def _descriptor_json(descriptor: CompletedDescriptor) -> dict[str, Any]:
 def summary_lines(program: StoredProgram, shape: ArrayShape) -> Iterator[str]:
     """The summary as text, a heading and indented lines for each part that there is."""
     found = summary_of(program.operations, shape)
-    count = found.operations
-    yield f"{program.name}: {program.title}: {count} operation{'' if count == 1 else 's'}"
+    counts = (
+        ("operation", found.operations),
+        ("route", len(found.routes)),
+        ("task", len(found.tasks)),
+        ("core", len(found.cores)),
+    )
+    told = [f"{count} {what}{'' if count == 1 else 's'}" for what, count in counts if count]
+    yield f"{program.name}: {program.title}: {', '.join(told) or 'no operations'}"
     for heading, lines in (
         ("routes", [route.text for route in found.routes]),
         ("tasks", [f"{name}: {'; '.join(map(_task_text, tasks))}" for name, tasks in channels_of(found)]),
@@ -256,8 +263,16 @@ def _task_text(task: StartedTask) -> str:
 
 def _locks(found: Summary) -> Iterator[str]:
     for place, values in sorted(found.locks.items()):
-        listed = ", ".join(f"{lock} = {value}" for lock, value in sorted(values.items()))
-        yield f"{found.image.kind(place)}({place[0]},{place[1]}): {listed}"
+        yield f"{found.image.kind(place)}({place[0]},{place[1]}): {', '.join(_lock_values(values))}"
+
+
+def _lock_values(values: Mapping[int, int]) -> Iterator[str]:
+    """Locks and their values; those that follow each other and have one value together."""
+    for (value, _), group in groupby(
+        enumerate(sorted(values)), lambda pair: (values[pair[1]], pair[1] - pair[0])
+    ):
+        locks = [lock for _, lock in group]
+        yield f"{locks[0]} = {value}" if len(locks) == 1 else f"{locks[0]} to {locks[-1]} = {value}"
 
 
 def _memories(found: Summary) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
@@ -95,23 +95,34 @@ def _location(place: str, text: str, name: str) -> dict[str, Any]:
     return {"physicalLocation": physical} | ({"message": {"text": text}} if text else {})
 
 
-def junit(results: Sequence[Judged], command: str) -> str:
+def junit(
+    results: Sequence[Judged], command: str, seconds: Sequence[float] = (), errors: Collection[str] = ()
+) -> str:
     """The text of the file.
 
     Args:
         results: a case for each.
-        command: that they are of: ``check`` or ``run``.
+        command: that they are of: ``check``, ``run`` or ``test``.
+        seconds: that each of them took; empty = not known.
+        errors: names of those in which memtile itself failed.
     """
-    failures = sum(not result.good for result in results)
-    suite = Element(
-        "testsuite", name=f"memtile {command}", tests=str(len(results)), failures=str(failures), errors="0"
-    )
-    for result in results:
+    bad = [result.name for result in results if not result.good]
+    counts = {"tests": len(results), "failures": len(bad) - len(errors), "errors": len(errors)}
+    suite = Element("testsuite", name=f"memtile {command}")
+    for name, count in counts.items():
+        suite.set(name, str(count))
+    if seconds:
+        suite.set("time", f"{sum(seconds):.3f}")
+    times = [f"{took:.3f}" for took in seconds] or [""] * len(results)
+    for result, took in zip(results, times, strict=True):
         case = SubElement(suite, "testcase", classname=f"memtile.{command}", name=result.name)
+        if took:
+            case.set("time", took)
         wrong = _errors(result)
         if not result.good:
             kind, message = (wrong[0].code, wrong[0].message) if wrong else ("no finding", result.summary)
-            failure = SubElement(case, "failure", type=kind, message=message)
+            tag = "error" if result.name in errors else "failure"
+            failure = SubElement(case, tag, type=kind, message=message)
             failure.text = "\n".join([*map(str, wrong), result.summary])
         others = [finding for finding in result.findings if finding.severity is not Severity.ERROR]
         if others:

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from memtile.arch.core import CORE
-from memtile.arch.devices import ARRAY_BASE, DEVICES, PARTITIONS, Device
+from memtile.arch.devices import ARRAY_BASE, DEVICES, PARTITIONS, Device, device
 from memtile.arch.events import events_of
 from memtile.arch.grades import Grade
 from memtile.arch.ports import PORTS
@@ -227,9 +227,9 @@ def _plain(name: str) -> str:
     return "".join(c for c in name.lower() if c.isalnum())
 
 
-def names_that_begin(text: str) -> list[str]:
-    """Devices, registers and events of npu1 whose names begin so, in any case; in order of the alphabet."""
-    kinds = _kinds(DEVICES["npu1"], None)
+def names_that_begin(text: str, of: str = "npu1") -> list[str]:
+    """Devices, and registers and events of one, that begin so, in any case; in order of the alphabet."""
+    kinds = _kinds(device(of), None)
     names = {*DEVICES, *PARTITIONS}
     names |= {row.register.name for kind in kinds for row in rows_of(kind)}
     names |= {row.name for kind in kinds for row in numbers_of(kind) if row.what.startswith("event")}

@@ -164,11 +164,13 @@ def memtile_design(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[.
         from memtile.cli.suite_attempt import attempt_run
         from memtile.explore.suite.cases import DesignCase, cases_of
         from memtile.explore.suite.settings import SuiteSettings, settings_of
+        from memtile.explore.suite.uses import refuse_unused
 
         path = request.path.parent / file
         for key in ("inputs", "expect"):
             if key in settings:
                 settings[key] = _saved(tmp_path, key, settings[key])
+        refuse_unused("memtile_design", path, settings)
         chosen = settings_of("memtile_design", settings, request.path.parent)
         case = DesignCase(str(file), cases_of([path], SuiteSettings())[0].design, chosen)
         outcome, run = attempt_run(case)

@@ -14,10 +14,12 @@ from hypothesis import strategies as st
 from memtile import Array, Host, HostAction, pad, view
 from memtile.arch.register_map import register_named
 from memtile.arch.timing import Timing
+from memtile.errors import DesignError
 from memtile.kernels import apart
 from memtile.sim.doors import polling
 from memtile.sim.loop.clock import Stop
 from memtile.sim.loop.engine import Engine, Progress
+from support.designs.repeating_designs import EAGER
 
 _CALLERS = ("memtile.runs.design_run", "memtile.runs.host")
 SIZE = 9000  # words of a buffer at most
@@ -202,3 +204,22 @@ class Built:
 def _idles(core: Any) -> Iterator[Any]:
     for _ in range(30):
         yield core.cycles(97)
+
+
+ENOUGH = 60_000  # cycles
+
+
+def went(design: Hosted, *, every: bool) -> tuple[Built, list[Any], list[int]]:
+    """The design after its stops, what its runs said, and the cycles behind which the host looked."""
+    with looks(every=every) as seen:
+        built = Built(design)
+        built.array.engine.forward.on, built.array.engine.forward.free = not every, EAGER
+        said = []
+        for cycles in (*design.stops, ENOUGH):
+            try:
+                result = built.array.run(cycles).as_json()
+            except DesignError as error:  # nobody gives back the BDs that a sequence needs
+                said.append(str(error))
+                break
+            said.append({name: value for name, value in result.items() if name != "fast_forward"})
+    return built, said, seen

@@ -11,6 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from hypothesis import strategies as st
 
+from memtile.arch.register_map import register_named
+from memtile.arch.tiles import TileName
 from memtile.arch.timing import Timing
 from memtile.bd.descriptor import Acquire, Descriptor, Dim, Iteration, Pad, Release
 from memtile.bd.windows import EAST, OWN, WEST, Window
@@ -31,6 +33,12 @@ TIMINGS = (
     Timing(ingress_ahead=0),
     Timing(ingress_ahead=0, ingress_words=5, ingress_bds=1),
 )
+KINDS: tuple[TileName, ...] = ("memory", "memory", "memory_2p", "memory_v2")
+_FIELDS = {
+    True: ("FoT_Mode", "Enable_Out_of_Order", "Decompression_Enable"),
+    False: ("Compression_Enable",),
+}
+"""Of control registers, by whether the channel receives; the last one only where there is compression."""
 OUTSIDE = frozenset(
     {"former", "clock.quiet", "clock.activity"}
     | {f"ports.source_{what}" for what in ("position", "end", "more", "base")}
@@ -49,6 +57,7 @@ class Work(NamedTuple):
     words: int
     every: int
     pattern: tuple[int, ...]
+    control: int = 0  # word of its control register
 
 
 class Design(NamedTuple):
@@ -60,6 +69,7 @@ class Design(NamedTuple):
     locks: tuple[int, ...]
     work: tuple[Work, ...]
     stops: tuple[int, ...]
+    kind: TileName = "memory"
 
 
 _LENGTHS = st.one_of(st.integers(1, 40), st.sampled_from([64, 100, 255, 256, 257, 500, 1024, 4096]))
@@ -109,6 +119,27 @@ def works(draw: st.DrawFn, channel: int, tiles: int) -> Work:
         draw(st.sampled_from([0, 0, 0, 1, 8, 64, 100])),
         tuple(draw(st.lists(st.integers(0, 1), max_size=5).filter(lambda p: not p or any(p)))),
     )
+
+
+@st.composite
+def special(draw: st.DrawFn) -> Design:
+    """A design of any generation: channels compress, take BDs in the order of packets, or end at TLAST."""
+    design = draw(designs())
+    kind = draw(st.sampled_from(KINDS))
+    work = []
+    for each in design.work:
+        names = _FIELDS[each.receives] if kind == "memory" else _FIELDS[each.receives][:-1]
+        control = sum(draw(st.sampled_from([0, 1, 1])) * _field(each.receives, name) for name in names)
+        compresses = kind == "memory" and bool(control & _field(each.receives, names[-1]))
+        chain = tuple(bd.but(compression=compresses and draw(st.booleans())) for bd in each.chain)
+        work.append(each._replace(control=control, chain=chain))
+    return design._replace(work=tuple(work), kind=kind)
+
+
+def _field(receives: bool, name: str) -> int:
+    """The lowest bit of a field of a channel's control register."""
+    register = register_named("memory_tile", f"DMA_{'S2MM' if receives else 'MM2S'}_0_Ctrl")
+    return 1 << register.field(name).lsb
 
 
 @st.composite
@@ -174,7 +205,7 @@ def designs(draw: st.DrawFn) -> Design:
 
 def build(design: Design, *, forward: bool) -> Rig:
     """A rig with everything written and pushed, before its first cycle."""
-    rig = Rig(timing=design.timing, tiles=design.tiles, at=design.tiles // 2)
+    rig = Rig(design.kind, timing=design.timing, tiles=design.tiles, at=design.tiles // 2)
     rig = rig.beside(design.tiles // 2)
     rig.engine.forward.on, rig.engine.forward.free = forward, EAGER
     set_up(rig, design)
@@ -193,7 +224,10 @@ def set_up(rig: Rig, design: Design) -> None:
         for n, descriptor in enumerate(work.chain):
             last = n + 1 == len(work.chain)
             following = (first if work.loops else None) if last else first + n + 1
-            rig.write_bd(first + n, descriptor.but(next=following))
+            rig.write_bd(first + n, descriptor.but(tile=design.kind, next=following))
+        if work.control:
+            local = work.number + (0 if work.receives else rig.kind.channels)
+            rig.door.write32(rig.kind.control_base + local * rig.kind.channel_stride, work.control)
         rig.issue(ch, first, work.runs)
         if work.receives:
             words = np.arange(1, work.words + 1, dtype=np.uint32) + (ch << 24)

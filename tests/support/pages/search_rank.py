@@ -29,6 +29,9 @@ RIGHT: Mapping[str, tuple[str, ...]] = {
     "gemm": ("plan",),
     "coredump": ("explain", "board"),
     "how fast": ("speed",),
+    "dead board": ("board",),
+    "board": ("board",),
+    "cite": ("design_space",),
 }
 """What people search for, and the pages that answer it."""
 

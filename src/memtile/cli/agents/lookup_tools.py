@@ -135,9 +135,15 @@ def docs(query: str = "", page: str = "", heading: str = "") -> Answer:
         return {
             "good": bool(parts),
             "sections": [
-                {"page": each.page, "heading": each.heading, "text": each.text[:_BEGINNING]} for each in parts
+                {
+                    "page": each.page,
+                    "heading": each.heading,
+                    "text": each.row_of(query) or each.text[:_BEGINNING],
+                }
+                for each in parts
             ],
         }
+    page = page if page.endswith(".md") else f"{page}.md"
     of_page = [each for each in sections() if each.page == page]
     if not of_page:
         pages = ", ".join(dict.fromkeys(each.page for each in sections()))

@@ -14,8 +14,10 @@ from memtile.errors import InputFileError
 
 _HEADING = re.compile(r"^#{1,4} (.+)$")
 _TABLE = re.compile(r"^\|.*$", re.MULTILINE)
+_CODE = re.compile(r"\bMT\d{4}\b")
 _WORD = re.compile(r"[a-z0-9_]+")
 _IN_HEADING, _IN_TITLE = 6.0, 8.0  # weights of a word, 1 in the text
+_OF_A_ROW = 50.0  # weight of a row that a code names
 _PACKAGED = "share/memtile/docs"
 _LABORATORY = {"silicon.md", "deviations.md", "speed.md", "reference.md", "features.md"}
 """Pages of tables and measurements, which are searched last."""
@@ -37,6 +39,13 @@ class Section:
     title: str
     heading: str
     text: str
+
+    def row_of(self, words: str) -> str:
+        """Return the row of a table that a code such as MT0302 among some words names; empty = none."""
+        for code in _CODE.findall(words.upper()):
+            if match := re.search(rf"^\| {code} \|.*$", self.text, re.MULTILINE):
+                return match[0]
+        return ""
 
 
 def folder() -> Path:
@@ -71,7 +80,11 @@ def found(words: str, most: int = 6) -> list[Section]:
         for word in wanted
     }
     scored = [
-        (_score(rare, head, text) * (0.15 if part.page in _LABORATORY else 1.0), part)
+        (
+            _score(rare, head, text) * (0.15 if part.page in _LABORATORY else 1.0)
+            + (_OF_A_ROW if part.row_of(words) else 0.0),
+            part,
+        )
         for part, head, text in every
     ]
     scored.sort(key=lambda pair: -pair[0])

@@ -7,7 +7,8 @@ import functools
 import inspect
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
 from importlib.resources import files
 from typing import Any
 
@@ -160,6 +161,10 @@ def _server_class(sdk: Any) -> Any:
 
     class Server(sdk.MCPServer):  # type: ignore[misc]
         async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
+            for tool in await self.list_tools():
+                known = tool.input_schema["properties"]
+                if tool.name == name and (wrong := [each for each in arguments if each not in known]):
+                    return _result({"error": _unknown(name, wrong[0], known)}, is_refused=True)
             try:
                 return await super().call_tool(name, arguments, context)
             except ToolError as error:
@@ -168,6 +173,14 @@ def _server_class(sdk: Any) -> Any:
                 return _result({"error": _misfit(error.__cause__.errors())}, is_refused=True)
 
     return Server
+
+
+def _unknown(tool: str, name: str, known: Iterable[str]) -> Answer:
+    """An argument that a tool does not have; the SDK would leave it aside."""
+    close = get_close_matches(name, known, 1)
+    there = f"did you mean {close[0]}" if close else f"there are {', '.join(known)}"
+    says = f"arguments of the tool: {tool} has no argument {name!a}; {there} (schema of the tool)."
+    return {"reason": "argument", "field": name, "message": says}
 
 
 _TYPES = {

@@ -20,8 +20,9 @@ from memtile.output_files import write_output
 MOST_SECONDS = 600.0
 """Seconds that an agent may give a run."""
 _FILES = ("path", "kernels", "dump", "graph", "design", "include", "in_folder", "first", "second")
-_FILES_BY_NAME = "inputs"
+_FILES_BY_NAME = ("inputs", "expect")
 _HALVES, _MARK = re.compile("[\ud800-\udfff]"), "\ufffe"  # no character, in no text
+_MLIR = re.compile(r"^\s*(module\b.*\{|(aie|AIE)\.device)", re.MULTILINE)
 _WHERE, _SCHEMA = "arguments of the tool", "schema of the tool"
 
 
@@ -37,7 +38,8 @@ def check_arguments(root: Path, arguments: Mapping[str, Any]) -> None:
     """
     raise_if([*_broken_texts("", arguments)], InputFileError)
     files = {name: arguments.get(name) for name in _FILES}
-    files |= {f"inputs[{name!r}]": file for name, file in (arguments.get(_FILES_BY_NAME) or {}).items()}
+    for each in _FILES_BY_NAME:
+        files |= {f"{each}[{name!r}]": file for name, file in (arguments.get(each) or {}).items()}
     found = (_outside(root, name, file) for name, file in files.items() if isinstance(file, str) and file)
     raise_if([*filter(None, found), *_seconds(arguments)], InputFileError)
 
@@ -184,7 +186,7 @@ class GivenFile:
 
 
 @contextmanager
-def given_file(path: str, text: str, kind: Kind) -> Iterator[GivenFile]:
+def given_file(path: str, text: str, kind: Kind | None) -> Iterator[GivenFile]:
     """The file of a call; modules that a design imports beside it are forgotten after the call.
 
     A command ends and with it what it imported; a server stays, and its user changes files between two calls.
@@ -192,7 +194,7 @@ def given_file(path: str, text: str, kind: Kind) -> Iterator[GivenFile]:
     Args:
         path: an existing file or folder; empty = there is a text.
         text: what the file would hold; empty = there is a path.
-        kind: of the text.
+        kind: of the text; None = MLIR where it has a module or a device, else Python.
 
     Raises:
         InputFileError: both or neither.
@@ -213,7 +215,8 @@ def given_file(path: str, text: str, kind: Kind) -> Iterator[GivenFile]:
             yield GivenFile(path)
             return
         with TemporaryDirectory(prefix="memtile_") as folder:
-            file = Path(folder).resolve() / f"design.{kind}"
+            shown = "mlir" if _MLIR.search(text) else "py"
+            file = Path(folder).resolve() / f"design.{kind or shown}"
             write_output(file, text, durable=False)
             given = GivenFile(str(file), str(file.parent))
             try:

@@ -26,10 +26,11 @@ from memtile.runs.options import MAX_CYCLES, RunOptions
 _KINDS = {".py": "a design in Python", ".mlir": "a design in MLIR"}
 _KINDS |= dict.fromkeys(CPP_SUFFIXES, "a graph in C++")
 _GRAPH = ("settings", "device", "include", "in_folder", "costs")
-_USED = {".py": ("settings",), ".mlir": ("settings", "kernels", "inputs", "dispatch")}
+_ARRAYS = ("inputs", "expect", "tolerance")
+_USED = {".py": ("settings",), ".mlir": ("settings", "kernels", "dispatch", *_ARRAYS)}
 _USED |= dict.fromkeys(CPP_SUFFIXES, _GRAPH)
-_OF_IRON = ("settings", "inputs", "dispatch")
-_OTHERS = ("kernels", "inputs", "dispatch")  # that a program of register writes has a use for
+_OF_IRON = ("settings", "dispatch", *_ARRAYS)
+_OTHERS = ("kernels", "dispatch", *_ARRAYS)  # that a program of register writes has a use for
 
 Launched = Literal["xclbin", "elf"]
 MOST_ELEMENTS = 4096
@@ -38,7 +39,7 @@ MOST_ELEMENTS = 4096
 def check(
     path: str = "",
     text: str = "",
-    kind: Kind = "py",
+    kind: Kind | None = None,
     device: str = "",
     settings: Mapping[str, Any] | None = None,
     include: str = "",
@@ -46,12 +47,12 @@ def check(
     """Say what is wrong with a design before it runs: budgets, circuits, locks, lengths, shared memory.
 
     Nothing is run, so it is quick; what depends on data or time is found by `run`. Give `path`, a .py file
-    with design() or a program of IRON, a .mlir file, a .cpp file with the graph and main of UG1603, a file of
-    register writes or a build folder; or `text` of the `kind` py, mlir or txt. `device`, such as npu1 or
-    npu2, is for files that leave it open. `settings` are values of arguments of design(), or of options and
-    CompileTime parameters of a program; of MLIR, parameters of its scratchpad; of a graph, macros, and
-    `include` is a folder of its headers. The answer has for each design its findings: code, severity,
-    message, sides, fix.
+    with design() or a program of IRON, a .mlir file, a .cpp file with the graph and main of UG1603, a
+    file of register writes or a build folder; or `text`, of the `kind` py, mlir or txt if it does not
+    show. `device`, such as npu1 or npu2, is for files that leave it open. `settings` are values of
+    arguments of design(), or of options and CompileTime parameters of a program; of MLIR, parameters of
+    its scratchpad; of a graph, macros, and `include` is a folder of its headers. The answer has for each
+    design its findings: code, severity, message, sides, fix.
     """
     from memtile.cli.check import checked
     from memtile.cli.kernel_sources import KernelSources
@@ -67,11 +68,13 @@ def check(
 def run(
     path: str = "",
     text: str = "",
-    kind: Kind = "py",
+    kind: Kind | None = None,
     device: str = "",
     settings: Mapping[str, Any] | None = None,
     kernels: str = "",
     inputs: Mapping[str, str] | None = None,
+    expect: Mapping[str, str] | None = None,
+    tolerance: float = 0.0,
     dispatch: Launched | None = None,
     races: bool = True,
     max_cycles: int = MAX_CYCLES,
@@ -84,38 +87,38 @@ def run(
     """Run a design on the twin: cycles, where they went, words that came out, and why it hangs if it does.
 
     The design is given by `path` or by `text` and `kind`, with `device` and `settings`, as for `check`.
-    `kernels` is a Python file with what cores do, or with functions that
-    their MLIR calls. `inputs` are arrays, NAME or number of the argument -> path of a .npy file; those that
-    are missing are zeros. `dispatch` is what the host launches, xclbin or elf, which decides how fast tasks
-    come and whether some are lost; without it the build or RUN: lines of the text say it, else the device,
-    and `launch` of the answer has which it was and why. Of a graph in C++ main is run, with
-    `include` and `settings` as for `check`; its input files are in `in_folder`, else below the root or beside
-    it, and `costs` are cycles of a call, kernel or function -> cycles, of kernels whose cycles are not known.
-    Its answer names kernels and ports: what waits, what is missing, and `lines`, which the command prints.
+    `kernels` is a Python file with what cores do, or with functions that their MLIR calls. `inputs` are
+    arrays, NAME or number of the argument -> path of a .npy file; those that are missing are zeros. `expect`
+    are those that must come out, likewise, bit by bit or floats within `tolerance`; a design in Python has
+    its own. `dispatch` is what the host launches, xclbin or elf, which decides how fast tasks come and
+    whether some are lost; without it the build or RUN: lines of the text say it, else the device, and
+    `launch` of the answer has which it was and why. Of a graph in C++ main is run, with `include` and
+    `settings` as for `check`; its input files are in `in_folder`, else below the root or beside it, and
+    `costs` are cycles of a call, kernel or function -> cycles, of kernels whose cycles are not known. Its
+    answer names kernels and ports: what waits, what is missing, and `lines`, which the command prints.
     `races` also looks for accesses to memory that nothing orders, and costs time. The run ends after
     `max_cycles`, or after `seconds` with status interrupted. `whole` answers with all that `memtile run
     --json` writes.
     """
     from memtile.cli.run_program import launch_data
     from memtile.cli.runnable import load_beside
+    from memtile.explore.suite.arrays import against, read_expected
 
     arrays = [f"{name}={file}" for name, file in (inputs or {}).items()]
     with given_file(path, text, kind) as file:
-        more = {"kernels": kernels, "inputs": inputs, "dispatch": dispatch}
+        more = {"kernels": kernels, "inputs": inputs, "expect": expect, "tolerance": tolerance}
+        more |= {"dispatch": dispatch}
         _fit(file.name, settings=settings, include=include, in_folder=in_folder, costs=costs, **more)
         if is_graph([file.name]):
             of_run = RunOptions(max_cycles=max_cycles, check=races, progress=until(seconds))
             graph = graph_options(device, include, in_folder, costs)
             return graph_answer(file.name, graph, _settings(settings), of_run, whole=whole)
         launched = Dispatch(dispatch) if dispatch else None
-        design = load_beside(
-            file.name,
-            device=device,
-            settings=_settings(settings),
-            kernels=kernels or None,
-            given=arrays,
-        )
+        right = {name: read_expected(each) for name, each in (expect or {}).items()}
+        how: dict[str, Any] = {"settings": _settings(settings), "kernels": kernels or None, "given": arrays}
+        design = load_beside(file.name, device=device, expected=right, **how)
         done = design.run(max_cycles=max_cycles, check=races, dispatch=launched, progress=until(seconds))
+        done = against(done, right, tolerance)
         answer = done.result.as_json() if whole else run_answer(done.result, design.words(done))
         return dict(file.said({**answer, "launch": launch_data(done)}))
 
@@ -172,8 +175,8 @@ def explain(
 def sweep(
     path: str = "",
     text: str = "",
-    kind: Kind = "py",
-    vary: Mapping[str, str] | None = None,
+    kind: Kind | None = None,
+    vary: Mapping[str, str | list[Any]] | None = None,
     settings: Mapping[str, Any] | None = None,
     by: str = "cycles",
     count: int | None = None,
@@ -188,9 +191,9 @@ def sweep(
 ) -> Answer:
     """Try variants of a design and compare them: values of its parameters, or macros of a graph in C++.
 
-    Give `path`, or `text` of the `kind` py or mlir. Parameters are arguments of design(); of a program of
+    Give `path`, or `text` and its `kind`. Parameters are arguments of design(); of a program of
     IRON options and CompileTime parameters; of MLIR the device and parameters of the scratchpad. `vary` has
-    the values, NAME -> "8,16,32", "1..8" or
+    the values, NAME -> [8, 16, 32], "8,16,32", "1..8" or
     "16..128:16", also of timing constants (timing.NAME); of design(), all arguments whose
     annotations say their values if it is left out. `settings` are not varied. All variants are tried, or
     `count` by chance with a `seed`. `by` are figures, the first of which ranks: "cycles,l2,bds". `device`,
@@ -207,7 +210,7 @@ def sweep(
         _fit(file.name, settings=settings, **of_graph)
         subject = swept([file.name], graph_options(device, include, in_folder, costs))
         of_run = RunOptions(max_cycles=max_cycles, check=races)
-        found = sweep_answer(subject, vary or {}, settings or {}, by, (count, seed), of_run, seconds)
+        found = sweep_answer(subject, _vary(vary), settings or {}, by, (count, seed), of_run, seconds)
         return dict(file.said(found))
 
 
@@ -307,6 +310,14 @@ def _refuse(kind: str, wrong: Iterable[str]) -> None:
 
 def _settings(given: Mapping[str, Any] | None) -> list[str]:
     return [f"{name}={value}" for name, value in (given or {}).items()]
+
+
+def _vary(given: Mapping[str, str | list[Any]] | None) -> dict[str, str]:
+    """Values to vary as the command takes them."""
+    return {
+        name: values if isinstance(values, str) else ",".join(map(str, values))
+        for name, values in (given or {}).items()
+    }
 
 
 def _lowered(found: Any, elements: bool) -> Answer:

@@ -82,7 +82,7 @@ def _described(array: Array | None) -> str:
     return "none" if array is None else f"{array.dtype} {' x '.join(map(str, array.shape))}"
 
 
-DESIGN = "design"
+DESIGN, DUMP = "design", "dump"
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +197,8 @@ def compared(first: ComparedSide, second: ComparedSide) -> RunComparison:
         words = tuple(array_changes(first.outputs, second.outputs))
     if first.tiles is not None and second.tiles is not None:
         run_before = DESIGN in (first.kind, second.kind)  # whose memory a run has changed
-        registers = register_changes(first.tiles, second.tiles, memory=not run_before)
+        dumps = first.kind == second.kind == DUMP
+        registers = register_changes(first.tiles, second.tiles, memory=not run_before, progress=dumps)
     one_only = [n for n, pair in parts.items() if n not in both and any(p is not None for p in pair)]
     return RunComparison(first, second, run, words, registers, tuple(one_only))
 

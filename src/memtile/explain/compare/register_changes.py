@@ -119,13 +119,16 @@ class RegisterChanges:
         }
 
 
-def register_changes(first: Tiles, second: Tiles, *, memory: bool = True) -> RegisterChanges:
+def register_changes(
+    first: Tiles, second: Tiles, *, memory: bool = True, progress: bool = False
+) -> RegisterChanges:
     """What differs between the registers and memories of two arrays.
 
     Args:
         first: tiles of the one.
         second: tiles of the other one.
         memory: compare data memory too.
+        progress: compare how far the channels and cores of both have come, too.
     """
     registers, descriptors, words = list[RegisterChange](), list[BdChange](), dict[str, int]()
     for place in sorted(first.keys() & second.keys()):
@@ -133,7 +136,7 @@ def register_changes(first: Tiles, second: Tiles, *, memory: bool = True) -> Reg
         if kind != other_kind:
             continue
         name = f"{TILE_KINDS[kind].name}({place[0]},{place[1]})"
-        found = list(_registers(kind, name, mine, others))
+        found = list(_registers(kind, name, mine, others, progress=progress))
         registers += found
         descriptors += _descriptors(kind, name, found, mine, others)
         size = TILE_KINDS[kind].memory_words
@@ -150,11 +153,14 @@ def _alone(first: Tiles, second: Tiles) -> Iterator[str]:
             yield f"tile {place}: {first[place][0]} in the first, {second[place][0]} in the second"
 
 
-def _registers(kind: TileName, name: str, mine: Words, others: Words) -> Iterator[RegisterChange]:
+def _registers(
+    kind: TileName, name: str, mine: Words, others: Words, *, progress: bool
+) -> Iterator[RegisterChange]:
     for register in registers_of(kind):
         at = register.offset // WORD_BYTES
         one, two = int(mine[at]) & register.readable, int(others[at]) & register.readable
-        if one != two and Shows.HAPPENED not in register.acts.shows:
+        shows = register.acts.shows
+        if one != two and (Shows.HAPPENED not in shows or (progress and Shows.PROGRESS in shows)):
             yield RegisterChange(name, register.name, tuple(_fields(register, one, two)), one, two)
 
 

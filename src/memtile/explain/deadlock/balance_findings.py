@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import combinations
 
 from memtile.explain.deadlock.build import EngineWaits
 from memtile.explain.deadlock.graph import PartyKind
@@ -27,9 +28,12 @@ def with_balance(findings: Sequence[Finding], balance: WordBalance | None) -> li
         findings: about the roots of waits.
         balance: of the design; None = it is not known.
     """
-    off = balance.off if balance is not None else []
-    if balance is None or not findings or not off:
+    if balance is None or not findings:
         return list(findings)
+    rest, off = [each for each in findings if each.code not in WAITS], balance.off
+    exchanged = [*_exchanged_flows(balance)] if len(rest) < len(findings) else []
+    if exchanged or not off:
+        return [*exchanged, *rest] if exchanged else list(findings)
     explained = WAITS if off[0].sure >= _SURE else _ENDS
     rest = [each for each in findings if each.code not in explained]
     if len(rest) == len(findings) or (rest and off[0].sure < _SURE):
@@ -96,6 +100,31 @@ def length_findings(balance: WordBalance, severity: Severity, *, least: int) -> 
     if len(groups) == 2 and _blame_each_other(*groups):
         return [_one_of_two(balance, *groups)]
     return [_finding(balance, group, severity) for group in groups]
+
+
+def _exchanged_flows(balance: WordBalance) -> Iterator[Finding]:
+    """Two streams to one tile, or from one, of which each carries what the receiver of the other takes."""
+    planned = balance.planned
+    words = {
+        ch: sum(bd.length for bd in bds)
+        for ch, bds in planned.bds.items()
+        if planned.is_complete(ch) and not planned.is_external(ch)
+    }
+    tile = balance.engine.channels.tile
+    for (first, one), (second, other) in combinations(planned.circuits.items(), 2):
+        sent, taken = ([words.get(ch, 0) for ch in ends] for ends in ((first, second), (one, other)))
+        shared = tile[first] == tile[second] or tile[one] == tile[other]
+        if 0 in sent or sent[0] == sent[1] or sent != taken[::-1] or not shared:
+            continue
+        names = [called(balance.engine, ch) for ch in (first, one, second, other)]
+        does = [
+            f"sends {n} words in a round to {end}, which takes {m}"
+            for n, end, m in zip(sent, names[1::2], taken, strict=True)
+        ]
+        message = f"{names[0]} {does[0]}, and {names[2]} {does[1]}: their flows are exchanged."
+        sides = [Side(names[2 * n], does[n], planned.bds[ch][0].said) for n, ch in enumerate((first, second))]
+        fix = f"Let {names[0]} send to {names[3]}, and {names[2]} to {names[1]}."
+        yield Finding("MT0139", Severity.ERROR, message, sides, fix=fix)
 
 
 def _blame_each_other(one: Sequence[OffLength], two: Sequence[OffLength]) -> bool:

@@ -135,6 +135,17 @@ class PlannedWords:
                     found.setdefault(receiver, []).append(bd)
         return found
 
+    @property
+    def circuits(self) -> dict[int, int]:
+        """By sending channel the only one that it sends to, in streams without packets from no other one."""
+        found = dict[int, int]()
+        for receiver, bds in self.senders.items():
+            channels = {bd.ch for bd in bds}
+            alone = all(bd.descriptor.packet is None and self.receivers(bd) == [receiver] for bd in bds)
+            if len(channels) == 1 and alone and receiver in self.bds:
+                found[channels.pop()] = receiver
+        return found
+
     def part_of_external(self, ch: int) -> tuple[int, int, str] | None:
         """Words of external memory that a channel moves, of how many, and what these are called.
 

@@ -90,14 +90,14 @@ class WordBalance:
     """
 
     def __init__(self, planned: PlannedWords, areas: Sequence[NamedArea] = ()) -> None:
-        self._planned, self._areas = planned, areas
+        self.planned, self._areas = planned, areas
         self.engine, self.receives = planned.engine, planned.receives
 
     @cached_property
     def off(self) -> list[OffLength]:
         """The descriptors that more measures speak against than for, the surest first."""
         found = []
-        for bds in self._planned.bds.values():
+        for bds in self.planned.bds.values():
             for bd in bds:
                 one = self._judged(bd)
                 if one is not None:
@@ -119,7 +119,7 @@ class WordBalance:
     def opinions(self, bd: PlannedBd) -> Iterator[Opinion]:
         """All that is to be said of the length of a descriptor."""
         yield from self._rows(bd)
-        if self._planned.is_complete(bd.ch):
+        if self.planned.is_complete(bd.ch):
             yield from self._chain(bd)
             yield from self._buffer(bd)
             yield from self._stream(bd)
@@ -140,9 +140,9 @@ class WordBalance:
             yield Opinion(Measure.ROWS, whole, f"its dimensions make {whole}")
 
     def _chain(self, bd: PlannedBd) -> Iterator[Opinion]:
-        if self._planned.is_external(bd.ch):
+        if self.planned.is_external(bd.ch):
             return
-        others = [each for each in self._planned.bds[bd.ch] if each is not bd]
+        others = [each for each in self.planned.bds[bd.ch] if each is not bd]
         lengths = {each.length for each in others}
         if len(lengths) != 1:
             return
@@ -158,8 +158,8 @@ class WordBalance:
         if not len(bd.places):
             return
         alike = self._alike.get(self._role(bd.ch), [])
-        place = next(n for n, each in enumerate(self._planned.bds[bd.ch]) if each is bd)
-        others = [self._planned.bds[ch][place] for ch in alike if ch != bd.ch]
+        place = next(n for n, each in enumerate(self.planned.bds[bd.ch]) if each is bd)
+        others = [self.planned.bds[ch][place] for ch in alike if ch != bd.ch]
         lengths = {each.length for each in others}
         if len(others) < _ALIKE or len(lengths) != 1 or lengths == {bd.length}:
             return
@@ -171,14 +171,14 @@ class WordBalance:
     def _alike(self) -> Mapping[tuple[object, ...], list[int]]:
         """Channels by what they have in common with those of other tiles."""
         found: dict[tuple[object, ...], list[int]] = {}
-        for ch, bds in self._planned.bds.items():
-            if self._planned.is_complete(ch) and not self._planned.is_external(ch) and len(bds[0].places):
+        for ch, bds in self.planned.bds.items():
+            if self.planned.is_complete(ch) and not self.planned.is_external(ch) and len(bds[0].places):
                 found.setdefault(self._role(ch), []).append(ch)
         return found
 
     def _role(self, ch: int) -> tuple[object, ...]:
         """Kind of tile, place in it, and the sizes of the buffers of the chain."""
-        c, bds = self.engine.channels, self._planned.bds[ch]
+        c, bds = self.engine.channels, self.planned.bds[ch]
         tile = int(c.tile[ch])
         sizes = [end - low for low, end in (self._area(bd) if len(bd.places) else (0, 0) for bd in bds)]
         first = int((c.tile == tile).argmax())
@@ -190,7 +190,7 @@ class WordBalance:
     def _groups(self) -> list[list[PlannedBd]]:
         """Descriptors whose words of one memory overlap, directly or by others, or are in one buffer."""
         by_tile: dict[int, list[PlannedBd]] = {}
-        for bds in self._planned.bds.values():
+        for bds in self.planned.bds.values():
             for bd in bds:
                 if len(bd.places):
                     by_tile.setdefault(bd.tile, []).append(bd)
@@ -216,7 +216,7 @@ class WordBalance:
 
     def _buffer(self, bd: PlannedBd) -> Iterator[Opinion]:
         group = self._group_of.get(id(bd), [])
-        if not group or not all(self._planned.is_complete(each.ch) for each in group):
+        if not group or not all(self.planned.is_complete(each.ch) for each in group):
             return
         if any(each.descriptor.iteration.wrap > 1 for each in group):
             return
@@ -275,15 +275,15 @@ class WordBalance:
     # streams ----------------------------------------------------------------------------------------------
 
     def _stream(self, bd: PlannedBd) -> Iterator[Opinion]:
-        ends = [] if self._planned.is_external(bd.ch) else self._far_ends(bd)
+        ends = [] if self.planned.is_external(bd.ch) else self._far_ends(bd)
         if not ends or not bd.length:
             return
-        external = [each for each in ends if self._planned.is_external(each.ch)]
+        external = [each for each in ends if self.planned.is_external(each.ch)]
         if external:
             who = called(self.engine, external[0].ch)
             text = f"{who} {self._verb(external[0])} {external[0].length}"
             moved = sum(each.length for each in external)
-            if sum(each.length for each in self._planned.bds[bd.ch]) == moved:
+            if sum(each.length for each in self.planned.bds[bd.ch]) == moved:
                 yield Opinion(Measure.STREAM, bd.length, text, external)  # all tasks together
             elif all(each.length % bd.length == 0 for each in external):
                 yield Opinion(Measure.STREAM, bd.length, text, external, _HALF)
@@ -291,7 +291,7 @@ class WordBalance:
                 yield Opinion(Measure.HOST, 0, text, external)
             return
         lengths = {each.length for each in ends}
-        rings = [self._planned.bds[bd.ch], *(self._planned.bds[ch] for ch in {each.ch for each in ends})]
+        rings = [self.planned.bds[bd.ch], *(self.planned.bds[ch] for ch in {each.ch for each in ends})]
         if len({sum(each.length for each in ring) for ring in rings}) == 1:
             yield Opinion(Measure.STREAM, bd.length, "", ends)
         elif len(lengths) == 1:
@@ -306,9 +306,9 @@ class WordBalance:
     def _far_ends(self, bd: PlannedBd) -> list[PlannedBd]:
         """The descriptors at the other end of the stream of a descriptor."""
         if self.receives(bd.ch):
-            return self._planned.senders.get(bd.ch, [])
-        channels = self._planned.receivers(bd)
-        return [each for ch in channels for each in self._planned.bds.get(ch, ())]
+            return self.planned.senders.get(bd.ch, [])
+        channels = self.planned.receivers(bd)
+        return [each for ch in channels for each in self.planned.bds.get(ch, ())]
 
 
 def _union(bds: Sequence[PlannedBd]) -> Words:

@@ -19,7 +19,7 @@ from memtile.explain.dump.twin import Twin
 from memtile.explain.findings import Finding, Severity
 from memtile.explain.lock_waits import lock_errors
 from memtile.explain.summary import alike
-from memtile.model.state.causes import LINKS, CoreCause
+from memtile.model.state.causes import LINKS, CoreCause, CorePhase
 from memtile.sim.loop.engine import Engine
 
 _STANDS = {
@@ -94,6 +94,7 @@ class DumpReport:
         hang: findings and graph of waits by what registers show.
         channels: what each channel at work or halted does, a line each.
         cores: likewise of each core that shows anything.
+        ended: whether each of these cores has ended.
         errors: sticky errors of locks and channels that go on.
         unknown: what no register shows.
         twin: the design beside it, run in the model; None = none was given.
@@ -105,6 +106,7 @@ class DumpReport:
     hang: Hang
     channels: Sequence[str] = ()
     cores: Sequence[str] = ()
+    ended: bool = False
     errors: Sequence[str] = ()
     unknown: Sequence[str] = ()
     twin: Twin | None = None
@@ -128,9 +130,10 @@ class DumpReport:
             return f"status: {self.told.status if self.told else 'stuck'}; {many}"
         if self.told is not None:
             return f"status: {self.told.status}; {many}"
-        if self.channels or self.cores or self.errors:
+        if self.channels or self.errors or (self.cores and not self.ended):
             return "status: no finding: what the registers show is idle, or may still continue"
-        return "status: idle: no channel has a task, all queues are empty, and no core shows work"
+        cores = "each core has ended" if self.cores else "no core shows work"
+        return f"status: idle: no channel has a task, all queues are empty, and {cores}"
 
     def lines(self, most: int | None = None) -> Iterator[str]:
         """The report as text, the verdict first.
@@ -228,6 +231,7 @@ def explained(
             for ch, party in named.items()
         ),
         cores=tuple(f"{words.name(party)}: {words.state(party)}" for party in cores),
+        ended=all(engine.state.cores.phase[party.number] == CorePhase.DONE for party in cores),
         errors=(*_errors(views), *lock_errors(engine)),
         unknown=tuple(unknown(engine)),
         twin=twin,

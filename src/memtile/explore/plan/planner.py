@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol, Unpack
+from typing import ClassVar, Protocol, Unpack
 
 from memtile.arch.devices import device as find_device
 from memtile.arch.timing import chosen_timing
@@ -35,9 +35,8 @@ Watch = Callable[[SweepRow, int, int], None]
 class PlannedLayer(Protocol):
     """What is to be computed: ``Gemm``, ``Convolution``, ``Attention``, ``RowReduction``."""
 
-    @property
-    def template(self) -> str:
-        """Name of the design with holes."""
+    template: ClassVar[str]
+    """Name of the design with holes."""
 
     @property
     def title(self) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.errors import InputFileError
+from memtile.explain.results import Status
 from memtile.input_files import read_text
 from memtile.io.npy import read_array
+from memtile.runs.program import Run
 
 Array = npt.NDArray[Any]
 
@@ -66,3 +70,29 @@ def comparable(got: Array, expected: Array, tolerance: float) -> tuple[Array, Ar
 def is_float(dtype: np.dtype[Any]) -> bool:
     """Whether elements are floats, those of machine learning too."""
     return "float" in dtype.name
+
+
+def against(done: Run, expected: Mapping[str, Array], tolerance: float) -> Run:
+    """The run with its arrays compared, if it finished; an array without a name is the last that is written.
+
+    Args:
+        done: the run.
+        expected: arrays that must come out, by name or number of the argument.
+        tolerance: of floats, as of :func:`comparable`.
+
+    Raises:
+        InputFileError: a name that no array of the run has.
+    """
+    if not expected or done.result.status is not Status.FINISHED:
+        return done
+    written = [buffer.region.argument for buffer in done.buffers if buffer.region.writes]
+    last = max((n for n in written if n is not None), default="out")
+    named = {str(last) if name == LAST_NAME else name: array for name, array in expected.items()}
+    arrays, right = dict(done.arrays), dict[str, Array]()
+    if unknown := [name for name in named if name not in arrays]:
+        raise InputFileError(
+            f"expected array {unknown[0]!r}: the run leaves {', '.join(arrays) or 'none'}. Name one of these."
+        )
+    for name, array in named.items():
+        arrays[name], right[name] = comparable(arrays[name], array, tolerance)
+    return replace(done, arrays=arrays).against(right)

@@ -44,6 +44,17 @@ def read_baseline(file: Path, *, missing_ok: bool = False) -> dict[str, int]:
     return dict(cycles)
 
 
+def other_version(file: Path) -> str:
+    """Say which other version of memtile has written a baseline; empty if none has."""
+    version = _data(file).get("memtile", __version__)
+    if version == __version__:
+        return ""
+    return (
+        f"{file} was written by memtile {version}, this is {__version__}; cycles may change with the "
+        "version. If nothing else changed, write it again: --update-baseline."
+    )
+
+
 def _data(file: Path) -> Mapping[str, Any]:
     if file.suffix == ".json":
         found = parse_json(read_text(file), str(file))

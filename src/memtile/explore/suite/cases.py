@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from memtile.errors import InputFileError
-from memtile.explore.suite.settings import CaseSettings, SuiteSettings
+from memtile.explore.suite.settings import CaseSettings, NamedCase, SuiteSettings
+from memtile.explore.suite.uses import refuse_unused
 from memtile.explore.survey.survey_cases import SurveyCase, designs_of, find
 
 
@@ -64,13 +65,14 @@ def cases_of(paths: Sequence[Path], suite: SuiteSettings) -> list[DesignCase]:
         InputFileError: a path that is not there, or a folder without a design.
     """
     found = dict[str, DesignCase]()
+    base = paths[0] if len(paths) == 1 and paths[0].is_dir() else Path()
     for path in paths:
-        for case in _below(path, suite):
+        for case in _below(path, suite, base):
             found.setdefault(case.name, case)
     return list(found.values())
 
 
-def _below(path: Path, suite: SuiteSettings) -> Iterator[DesignCase]:
+def _below(path: Path, suite: SuiteSettings, base: Path) -> Iterator[DesignCase]:
     if not path.exists():
         raise InputFileError(f"{path}: there is no such file or folder.")
     named = {str(_resolved(suite.folder / each.file)) for each in suite.tests}
@@ -78,22 +80,27 @@ def _below(path: Path, suite: SuiteSettings) -> Iterator[DesignCase]:
         _searched(path, named) if path.is_dir() and str(_resolved(path)) not in named else designs_of(path)
     )
     for design in designs:
-        name = _name(design, suite)
+        name = _name(design, suite, base)
         if not (path.is_dir() and suite.excludes(name)) and str(_resolved(design.path)) not in named:
             yield DesignCase(name, design, suite.usual)
     for each in suite.tests:
         file = suite.folder / each.file
         if _resolved(file) == _resolved(path) or _resolved(path) in _resolved(file).parents:
-            yield from _named(file, each.name, each.settings, suite)
+            yield from _named(file, each, suite)
 
 
-def _named(file: Path, name: str, settings: CaseSettings, suite: SuiteSettings) -> Iterator[DesignCase]:
-    """A test of the settings; one for each device of a text with several."""
+def _named(file: Path, test: NamedCase, suite: SuiteSettings) -> Iterator[DesignCase]:
+    """A test of the settings; one for each device of a text with several.
+
+    Raises:
+        InputFileError: there is no such design, or a setting that it has no use for.
+    """
     if not file.exists():
-        raise InputFileError(f"{file}: there is no such design, which {suite.folder / 'the settings'} name.")
+        raise InputFileError(f"{test.where}: file is {test.file!r}; {file} does not exist. Correct the path.")
+    refuse_unused(test.where, file, test.keys)
     for design in designs_of(file):
-        own = f"{name}:{design.part}" if name and design.part else name
-        yield DesignCase(own or _name(design, suite), design, settings)
+        own = f"{test.name}:{design.part}" if test.name and design.part else test.name
+        yield DesignCase(own or _name(design, suite, Path()), design, test.settings)
 
 
 def _searched(path: Path, named: set[str]) -> Sequence[SurveyCase]:
@@ -110,11 +117,14 @@ def _searched(path: Path, named: set[str]) -> Sequence[SurveyCase]:
         raise
 
 
-def _name(design: SurveyCase, suite: SuiteSettings) -> str:
-    """The path of a design from the folder of the settings, and the device that is meant of several."""
-    folder = _resolved(suite.folder)
+def _name(design: SurveyCase, suite: SuiteSettings, base: Path) -> str:
+    """The path of a design from the folder of the settings, and the device that is meant of several.
+
+    Designs that are not below that folder have their path from ``base``, the one folder that is tested.
+    """
     file = _resolved(design.path)
-    name = file.relative_to(folder).as_posix() if file.is_relative_to(folder) else design.path.as_posix()
+    folders = [folder for folder in map(_resolved, (suite.folder, base)) if file.is_relative_to(folder)]
+    name = file.relative_to(folders[0]).as_posix() if folders else design.path.as_posix()
     return f"{name}:{design.part}" if design.part else name
 
 

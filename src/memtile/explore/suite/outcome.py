@@ -22,7 +22,8 @@ class Verdict(StrEnum):
     FAULTY = "faulty"  # finished, with a finding that is an error
     STUCK = "stuck"  # began and did not finish
     REFUSED = "refused"  # did not begin
-    BROKEN = "broken"  # memtile failed, or the time was over
+    BROKEN = "broken"  # the time was over, or the design ended its process
+    ERROR = "error"  # memtile failed
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +154,11 @@ class SuiteResult:
     def good(self) -> bool:
         """Every test ran and is good."""
         return not self.interrupted and all(each.good for each in self.outcomes)
+
+    @property
+    def errors(self) -> list[str]:
+        """Names of the tests in which memtile itself failed."""
+        return [each.name for each in self.outcomes if each.verdict is Verdict.ERROR]
 
     def count(self, verdict: Verdict) -> int:
         """Designs of a verdict."""

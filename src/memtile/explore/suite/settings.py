@@ -18,7 +18,7 @@ from memtile.errors import InputFileError, Problem, raise_if
 from memtile.input_files import read_text
 
 FILE = "memtile-tests.toml"
-SECONDS = 120.0
+LEAST_SECONDS, SECONDS = 0.1, 120.0
 """Time for a design."""
 _PERCENT = 100.0
 
@@ -78,11 +78,15 @@ class NamedCase:
         file: of the design, relative to the folder of the settings.
         name: of the test; empty = that of the file.
         settings: how it is tested.
+        where: it is written.
+        keys: of its own table.
     """
 
     file: str
     name: str
     settings: CaseSettings
+    where: str = FILE
+    keys: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +213,9 @@ def _test(where: str, data: Any, usual: CaseSettings, folder: Path) -> NamedCase
     _check_keys(where, data, {**_OF_DESIGN, **_KINDS})
     if "file" not in data:
         raise InputFileError(f'{where}: it has no file. Write file = "DESIGN", the path of its design.')
-    return NamedCase(data["file"], data.get("name", ""), _settings(where, data, usual, folder))
+    return NamedCase(
+        data["file"], data.get("name", ""), _settings(where, data, usual, folder), where, [*data]
+    )
 
 
 def settings_of(where: str, data: Mapping[str, Any], folder: Path) -> CaseSettings:
@@ -238,9 +244,21 @@ def _settings(where: str, data: Mapping[str, Any], usual: CaseSettings, folder: 
         found["in_folder"] = str(folder / found["in_folder"])
     if "within" in found:
         found["within"] = part_of(found["within"], f"{where}: within")
+    _check_least(where, found)
     if "set" in found:
         found["set"] = [*usual.set, *found["set"]]
     return replace(usual, **found)
+
+
+def _check_least(where: str, found: Mapping[str, Any]) -> None:
+    """Refuse numbers that are too small.
+
+    Raises:
+        InputFileError: which they are.
+    """
+    for key, least in (("seconds", LEAST_SECONDS), ("tolerance", 0)):
+        if found.get(key, least) < least:
+            raise InputFileError(f"{where}: {key} is {found[key]}; it must be at least {least}.")
 
 
 def _text(value: Any) -> str:

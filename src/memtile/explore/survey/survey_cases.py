@@ -264,7 +264,7 @@ def find(folder: Path) -> FolderContents:
         InputFileError: no such folder, or nothing to try in it.
     """
     if not folder.is_dir():
-        raise InputFileError(_problem(folder, f"there is no folder '{folder}'"))
+        raise InputFileError(_problem(folder, "there is no such folder"))
     cases, others = list[SurveyCase](), list[str]()
     with_text, builds, tests = set[Path](), set[Path](), list[Path]()
     for place, files in _folders(folder):
@@ -278,7 +278,7 @@ def find(folder: Path) -> FolderContents:
             builds.add(place)
             cases.append(_case(folder, _name(folder, place), place))
     if not cases:
-        says = f"there is no design and no build below '{folder}'"
+        says = "there is no design and no build below it"
         raise InputFileError(_problem(folder, says))
     with_designs = {above for place in (*with_text, *builds) for above in (place, *place.parents)}
     programs = sorted(_name(folder, place) for place in tests if place not in with_designs)
@@ -380,6 +380,6 @@ def _problem(folder: Path, says: str) -> Problem:
         "A design is an MLIR file with aie.device, a Python program that imports aie, a Python file that "
         "imports memtile and has design(), or a graph in C++; a build is configuration and instructions.",
         reason="survey",
-        where="memtile survey",
+        where=str(folder),
         source="docs/mlir.md",
     )

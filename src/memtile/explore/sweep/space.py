@@ -86,8 +86,9 @@ class Space:
         """All points with their numbers, in an order that soon has been everywhere in the space.
 
         From each design to the next one is about 0.618 of the space, so that any few in a row are spread over
-        the first axis and, as the step shares no factor with the size, come to every design once. Timing
-        constants of one design follow each other, since it is made once for them.
+        the first axis and, as the step shares no factor with the size, come to every design once. The first
+        design has the middle of each axis, since at the ends of a space more are refused. Timing constants of
+        one design follow each other, since it is made once for them.
 
         Raises:
             DesignError: axes without steps, all at once.
@@ -97,7 +98,8 @@ class Space:
         constants = Space(tuple(axis for axis in self.axes if axis.name.startswith(TIMING)))
         size = math.prod(len(axis.values) for axis in designs.axes)
         step = next(n for n in itertools.count(max(round(_GOLDEN * size), 1)) if math.gcd(n, size) == 1)
-        for design in (designs._at(n * step % size) for n in range(size)):
+        middle = designs._number({axis.name: axis.values[len(axis.values) // 2] for axis in designs.axes})
+        for design in (designs._at((middle + n * step) % size) for n in range(size)):
             for chosen in constants.grid():
                 point = {**design, **chosen}
                 yield self._number(point), {axis.name: point[axis.name] for axis in self.axes}

@@ -305,7 +305,7 @@ def _kernel(
     made: Configured, core: CoreDescription, program: CoreProgram, externals: Externals, costs: CoreCosts
 ) -> Kernel:
     file, said = f"<core {made.tiles[core.tile].title}>", said_in(program.sites)
-    helpers = {"for_user": _for_user, "to_words": to_words, "from_words": from_words, SAID: said}
+    helpers = {"for_user": for_user, "to_words": to_words, "from_words": from_words, SAID: said}
     body: Callable[..., Iterator[Action]] = program.generator(file, helpers)
     segments = [piece for piece in program.names.values() if isinstance(piece, BodySegment)]
     for segment in segments:
@@ -495,6 +495,13 @@ def _must_be_timed_alone(
     )
 
 
+def _charged_cycles(function: Callable[..., Any], count: int | None) -> Any:
+    """``count``, noted with a function of the library, or what the function says of its cycles."""
+    if isinstance(function, External) and count is not None:
+        function.charged[CallCost(count, GIVEN)] = None
+    return getattr(function, "cycles", None) if count is None else count
+
+
 def _timed_alone(
     function: Callable[..., Any],
     core: Core,
@@ -505,9 +512,7 @@ def _timed_alone(
     """The cycles of a function that is not called; one that uses the cascade or events is."""
     if isinstance(function, External) and any(p.name == "core" for p in function.entry.parameters):
         return _timed(function, core, declared, count, free)
-    cycles = getattr(function, "cycles", None) if count is None else count
-    if isinstance(function, External) and count is not None:
-        function.charged[CallCost(count, GIVEN)] = None
+    cycles = _charged_cycles(function, count)
 
     def timed(*given: Any) -> Generator[Action, Any, tuple[Any, int]]:
         if cycles is None:
@@ -516,10 +521,6 @@ def _timed_alone(
         return None, int(cycles(*given) if callable(cycles) else cycles or 0)
 
     return timed
-
-
-def _for_user(array: Any, element: str) -> Any:
-    return for_user(array, element)
 
 
 def _timed(
@@ -534,9 +535,7 @@ def _timed(
     What the actions give at their end is its answer, and its cycles: ``count``, or what the function says.
     Where neither says them and it is no generator, which passes time itself, ``free`` is called.
     """
-    cycles = getattr(function, "cycles", None) if count is None else count
-    if isinstance(function, External) and count is not None:
-        function.charged[CallCost(count, GIVEN)] = None
+    cycles = _charged_cycles(function, count)
     known = {"core": core} if asks_for_core(function) else {}
     no_answer = "->" not in declared.words
 

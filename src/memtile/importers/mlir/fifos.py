@@ -216,8 +216,13 @@ class _Lowering:
         if self.kinds[end.producer].role != "interface":
             return
         if fifo.name in self.device.allocations:
-            says = f"several of its ends are channels with the name {fifo.name}"
-            raise OperationForm(fifo.operation).error(says, "one interface tile", reason="mlir_object_fifo")
+            says = (
+                f"@{fifo.name} has several ends on interface tiles, and the host knows them by its name alone"
+            )
+            step = "In IRON each call of cons() is one more consumer: call it once, and drain that handle."
+            raise OperationForm(fifo.operation).error(
+                says, "one interface tile", reason="mlir_object_fifo", step=step
+            )
         self.device.allocations[fifo.name] = AllocationDescription(
             fifo.name, direction, channels[end.name], fifo.operation, tile=end.producer, packet=packet
         )

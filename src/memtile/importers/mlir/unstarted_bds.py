@@ -108,14 +108,14 @@ class _Writes:
     Attributes:
         fresh: descriptors that no task was given yet, with their words and the place of the write.
         again: those that were written over, with both places.
-        started: descriptors of tasks, and whether they were ever written.
+        started: descriptors of tasks, and where a task was given one that was never written; else "".
         unknown: tiles of which single registers are written.
     """
 
     kinds: Mapping[tuple[int, int] | None, TileKind]
     fresh: dict[_Bd, tuple[tuple[int, ...], str]] = field(default_factory=dict)
     again: list[tuple[_Bd, str, str]] = field(default_factory=list)
-    started: dict[_Bd, bool] = field(default_factory=dict)
+    started: dict[_Bd, str] = field(default_factory=dict)
     unknown: set[tuple[int, int]] = field(default_factory=set)
     _words: dict[_Bd, tuple[int, ...]] = field(default_factory=dict)
 
@@ -134,7 +134,7 @@ class _Writes:
             else:
                 self.unknown.add((at.column, at.row))
         elif isinstance(step, Write) and _is_queue(kind, at):
-            self._start((at.column, at.row, step.value & QUEUE_START_BD_MASK), kind)
+            self._start((at.column, at.row, step.value & QUEUE_START_BD_MASK), kind, step.place)
 
     def _write(self, bd: _Bd, step: BlockWrite) -> None:
         before = self.fresh.get(bd)
@@ -143,10 +143,10 @@ class _Writes:
         self.fresh[bd] = step.words, step.place
         self._words[bd] = step.words
 
-    def _start(self, bd: _Bd, kind: TileKind) -> None:
+    def _start(self, bd: _Bd, kind: TileKind, place: str) -> None:
         """A task begins with a descriptor and goes on with those that follow."""
         while bd not in self.started or bd in self.fresh:
-            self.started[bd] = bd in self._words
+            self.started[bd] = "" if bd in self._words else place
             self.fresh.pop(bd, None)
             words = self._words.get(bd)
             following = None if words is None else _following(kind.name, words)
@@ -161,13 +161,20 @@ class _Writes:
             all_known: whether no task that is never started is named already.
         """
         for bd, first, place in self.again:
-            meant = [each for each, known in self.started.items() if each[:2] == bd[:2] and not known]
+            meant = self._unwritten(bd)
             if bd[:2] not in self.unknown and len(meant) == 1:
                 yield self._over(bd, meant[0], first, place)
         busy = {bd[:2] for bd in self.started} - self.unknown - {bd[:2] for bd, *_ in self.again}
         for bd, (_, place) in self.fresh.items():
-            if all_known and bd[:2] in busy:
+            meant = self._unwritten(bd)
+            if bd[:2] in busy and len(meant) == 1:
+                yield self._instead(bd, meant[0], place)
+            elif all_known and bd[:2] in busy:
                 yield self._never(bd, place)
+
+    def _unwritten(self, bd: _Bd) -> list[_Bd]:
+        """The descriptors of a tile that tasks are given and nothing writes."""
+        return [each for each, place in self.started.items() if each[:2] == bd[:2] and place]
 
     def _over(self, bd: _Bd, meant: _Bd, first: str, place: str) -> Finding:
         does = f"writes {self._name(bd)} again"
@@ -177,6 +184,15 @@ class _Writes:
         )
         fix = f"Let {line_of(place)} write BD {meant[2]}, or start BD {bd[2]}."
         return _made(message, does, place, fix)
+
+    def _instead(self, bd: _Bd, given: _Bd, place: str) -> Finding:
+        start = self.started[given]
+        does = f"starts {self._name(given)}"
+        message = (
+            f"The host {does} at {line_of(start)}, which nothing writes, and no task is given BD {bd[2]}, "
+            f"which {line_of(place)} writes."
+        )
+        return _made(message, does, start, f"Start BD {bd[2]} at {line_of(start)}.")
 
     def _never(self, bd: _Bd, place: str) -> Finding:
         does = f"writes {self._name(bd)}"

@@ -71,8 +71,14 @@ def read_json(data: Any, name: str = "dump") -> tuple[Operation, ...]:
         )
     operations: list[Operation] = []
     problems: list[Problem] = []
-    for number, pair in enumerate(pairs):
-        items = list(pair) if isinstance(pair, tuple) else []
+    found = [[*pair] if isinstance(pair, tuple) else [] for pair in pairs]
+    if found and all(not items or _number(items[0]) is None for items in found):
+        raise InputFileError(
+            f"{name}: the file is JSON, but none of its items is a register ({len(found):,} items); it must"
+            ' be a list of {"address": ..., "value": ...}, or an object of addresses and values'
+            " (register dump format)."
+        )
+    for number, items in enumerate(found):
         _add(operations, problems, items, f"{name}, item {number}")
     raise_if(problems, InputFileError)
     return tuple(operations)

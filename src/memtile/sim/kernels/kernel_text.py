@@ -132,7 +132,7 @@ class _Reader:
                 before, function = (function, *before), call
             else:
                 raise _NotKnownError
-        if function.__module__.startswith(_LIBRARY) or id(function) in self._read:
+        if (function.__module__ or "").startswith(_LIBRARY) or id(function) in self._read:
             return
         self._read.add(id(function))
         self._things += [*before, *named.values()]

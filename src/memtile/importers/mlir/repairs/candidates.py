@@ -45,6 +45,7 @@ _BY_CODE: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "MT0123": ("offset", "stride", "size"),
         "MT0124": ("next_bd",),
         "MT0125": ("offset", "stride", "size", "length"),
+        "MT0139": _STREAM,
         "MT0201": ("acquire", "lock_value", "lock", "wait", "buffer", "order"),
         "MT0203": ("buffer",),
         "MT0204": ("acquire", "lock_value", "lock"),

@@ -8,16 +8,18 @@ from itertools import pairwise
 from memtile.explain.findings import Change
 from memtile.explain.repairs import Candidate
 from memtile.importers.mlir.repairs.design_text import DesignText, siblings
+from memtile.importers.mlir.repairs.patterns import MEMCPY, WRITE_BD
 from memtile.importers.mlir.repairs.releases import Found
 from memtile.importers.mlir.tree import Operation
 
 SEQUENCES = ("aie.runtime_sequence", "aiex.runtime_sequence")
-MEMCPY, WAIT = "aiex.npu.dma_memcpy_nd", "aiex.npu.dma_wait"
+WAIT = "aiex.npu.dma_wait"
 CONFIGURE = ("aiex.dma_configure_task", "aiex.dma_configure_task_for")
 START, AWAIT = "aiex.dma_start_task", "aiex.dma_await_task"
 _DIRECTIONS = ("S2MM", "MM2S")
 _SYNC_OPERANDS = 6
 _TOKEN = "issue_token = true"
+_PUSHES = ("aiex.npu.push_queue", "aiex.npu.write32")
 
 
 def host_candidates(design: DesignText) -> Iterator[Found]:
@@ -222,7 +224,7 @@ def _ids_in_use(design: DesignText, sequence: Operation) -> Iterator[Found]:
 
 def _ids_twice(design: DesignText, sequence: Operation) -> Iterator[Found]:
     """Of two transfers, or writes of BDs, with the same BD another one for one of them: one that none has."""
-    for name, key in ((MEMCPY, "id"), ("aiex.npu.writebd", "bd_id"), ("aie.dma_bd", "bd_id")):
+    for name, key in ((MEMCPY, "id"), (WRITE_BD, "bd_id"), ("aie.dma_bd", "bd_id")):
         found: dict[tuple[object, ...], dict[int, Operation]] = {}
         channels = dict(_allocations(design)) if name == MEMCPY else {}
         for each in design.inside(sequence, name):
@@ -238,11 +240,18 @@ def _ids_twice(design: DesignText, sequence: Operation) -> Iterator[Found]:
             own = found.setdefault(tile, {})
             former = own.setdefault(number, each)
             free = next(n for n in range(len(own) + 1) if n not in own)
+            if former is not each and name == WRITE_BD and _is_started(design, sequence, former, each):
+                continue  # another number needs another start
             for again in (each, former) if former is not each else ():
                 says = f"line {again.line}: BD {free} instead of {number}, which is written twice"
                 token = design.attribute(again, key)
                 if token is not None:
                     yield again, Candidate("bd_id", says, design.with_number(again, token, free), 0.4)
+
+
+def _is_started(design: DesignText, sequence: Operation, first: Operation, second: Operation) -> bool:
+    """Whether a host starts tasks between two steps of its sequence."""
+    return any(first.at < each.at < second.at for each in design.inside(sequence, *_PUSHES))
 
 
 def _exchanges(design: DesignText, steps: Sequence[Operation]) -> Iterator[Found]:
