@@ -15,7 +15,7 @@ import memtile
 from left_out import needs
 from memtile import adf, schema
 from memtile.adf.running import GraphRun
-from memtile.cli.graph_file import graph_costs
+from memtile.cli.costs import call_costs
 from memtile.cli.main import app
 from memtile.explain.deadlock.graph import PartyKind, Via, WaitEdge, WaitGraph, WaitNode
 from memtile.explain.waiting_sentences import named_waits
@@ -300,9 +300,9 @@ def test_a_missing_kernel_source_is_named(graph: str, monkeypatch: pytest.Monkey
 
 
 def test_costs_are_read_by_name() -> None:
-    assert graph_costs(["gr.k=2088", "twice=1"]) == {"gr.k": 2088, "twice": 1}
+    assert call_costs(["gr.k=2088", "twice=1"]) == {"gr.k": 2088, "twice": 1}
     with pytest.raises(memtile.InputFileError, match=r"--cost gives gr\.k twice"):
-        graph_costs(["gr.k=1", "gr.k=2"])
+        call_costs(["gr.k=1", "gr.k=2"])
 
 
 def test_waits_are_said_in_the_users_names() -> None:

@@ -2827,7 +2827,7 @@ MUTANTS = (
     ),
     Mutant(
         "cycles of a kernel may be given twice",
-        "cli/graph_file.py",
+        "cli/costs.py",
         "            if name in found:",
         "            if not name:",
         "tests/clients/test_graph_program.py::test_costs_are_read_by_name",

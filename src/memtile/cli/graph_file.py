@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from memtile.cli import run_options as options
+from memtile.cli.costs import call_costs
 from memtile.cli.design_file import settings_of
 from memtile.cli.kernel_sources import CPP_SUFFIXES, NO_KERNELS, KernelSources
-from memtile.cli.mlir_file import costs_of
 from memtile.errors import InputFileError
 from memtile.runs.options import USUAL, RunOptions
 
@@ -46,35 +46,6 @@ def refuse_options(given: Mapping[str, Any]) -> None:
     if wrong := [name for name, value in given.items() if value]:
         verb = "is" if len(wrong) == 1 else "are"
         raise typer.BadParameter(f"{', '.join(wrong)} {verb} not for a graph in C++.")
-
-
-def graph_costs(texts: Sequence[str]) -> dict[str, int]:
-    """Cycles of a call by kernel or function.
-
-    Args:
-        texts: ``NAME=CYCLES``, or a file of JSON with ``functions``.
-
-    Raises:
-        InputFileError: a text of another form, a name given twice, or a file that cannot be read.
-    """
-    found: dict[str, int] = {}
-    for text in texts:
-        for name, cycles in _costs(text).items():
-            if name in found:
-                raise InputFileError(f"command line: --cost gives {name} twice.")
-            found[name] = cycles
-    return found
-
-
-def _costs(text: str) -> Mapping[str, int]:
-    name, equals, value = text.partition("=")
-    if not equals:
-        costs = costs_of(Path(text))
-        return costs.functions if costs else {}
-    if not name or not value.isdecimal():
-        says = f"--cost is {text!r}; it must be NAME=CYCLES of a kernel, such as gr.k=2088, or a file of JSON"
-        raise InputFileError(f"command line: {says}.")
-    return {name: int(value)}
 
 
 def macros_of(define: Sequence[str], settings: Sequence[str]) -> dict[str, str | None]:
@@ -110,7 +81,7 @@ def graph_program(
         files: one of which has ``main``.
         device: name of the device; None = :data:`DEVICE`.
         kernels: macros, folders of headers, and whether accesses are checked.
-        costs: as for :func:`graph_costs`.
+        costs: as for :func:`~memtile.cli.costs.call_costs`.
         settings: ``NAME=VALUE`` of ``--set``: macros too.
         in_folder: that paths of input files are relative to; None = the current folder.
         out_folder: for output files that ``main`` may read after ``end()``; None = there are none.
@@ -132,7 +103,7 @@ def graph_program(
         inputs=in_folder,
         written=None if out_folder is None else OutputFiles(out_folder, timed=True),
         sanitize=kernels.sanitize,
-        cycles=graph_costs(costs),
+        cycles=call_costs(costs),
         run=of_run,
         stdout=_STDERR if quiet else None,
         watch=watch,

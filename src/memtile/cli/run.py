@@ -13,10 +13,11 @@ import typer
 from memtile.cli import run_options as options
 from memtile.cli.array_file import expected_output, parse_wanted, read_given
 from memtile.cli.conditions import with_conditions
+from memtile.cli.costs import design_costs
 from memtile.cli.graph_file import graph_program, is_graph, refuse_options
 from memtile.cli.iron_program import is_iron, run_as_it_is
 from memtile.cli.kernel_sources import NO_KERNELS, KernelSources
-from memtile.cli.mlir_file import SUFFIX, design_costs
+from memtile.cli.mlir_file import SUFFIX
 from memtile.cli.repairs import with_tried_repair
 from memtile.cli.report_files import ReportFiles, Studies, WaveformFile
 from memtile.cli.result_output import leave, show_result, show_verdict

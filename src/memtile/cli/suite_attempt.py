@@ -18,11 +18,12 @@ from memtile.arch.timing import chosen_timing
 from memtile.check.check import refused
 from memtile.check.check_result import CheckResult
 from memtile.cli.check import checked
+from memtile.cli.costs import design_costs
 from memtile.cli.failure import UsageError, expected_end, internal_error
 from memtile.cli.graph_file import graph_program, is_graph
 from memtile.cli.iron_program import is_iron
 from memtile.cli.kernel_sources import KernelSources
-from memtile.cli.mlir_file import SUFFIX, design_costs
+from memtile.cli.mlir_file import SUFFIX
 from memtile.cli.runnable import (
     ProgramOptions,
     Runnable,
