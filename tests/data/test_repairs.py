@@ -305,8 +305,8 @@ memref.store %w, %gain[%j] : memref<3xi32>
         ("line 23: exchange %p and %q", 23, "(%q, %p, %n)"),
         ("line 24: arith.extui instead of arith.extsi", 24, "arith.extui %v"),
         ("line 26: the loop ends at 3 instead of 2", 25, "constant 3 : index"),
-        ("line 2: 0 zeros before and 2 behind the data", 3, "<const_pad_before = 0, const_pad_after = 2>"),
-        ("line 2: 1 zeros before and 1 behind the data", 3, "<const_pad_before = 1, const_pad_after = 1>"),
+        ("line 2: 0 zeros before and 2 after the data", 3, "<const_pad_before = 0, const_pad_after = 2>"),
+        ("line 2: 1 zeros before and 1 after the data", 3, "<const_pad_before = 1, const_pad_after = 1>"),
     ],
 )
 def test_two_of_a_kind_are_exchanged(says: str, line: int, becomes: str) -> None:

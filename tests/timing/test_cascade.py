@@ -202,7 +202,7 @@ def test_a_put_and_a_put_back_over_locks_name_both() -> None:
     engine.attach_kernel(1, takes)
     text = str(outcome(engine, engine.run(1000), {}, []))
     assert (
-        "waits for room on its cascade to core (1, 3) in the east, where 4 of 4 stand, "
+        "waits for room on its cascade to core (1, 3) in the east, with 4 of 4 places taken, "
         "whose kernel 'takes' waits for a lock" in text
     )
 

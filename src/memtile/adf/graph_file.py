@@ -158,7 +158,7 @@ class GraphProgram:
 
         Raises:
             InputFileError: as of ``run``.
-            DesignError: ``main`` goes on and on.
+            DesignError: ``main`` never ends.
         """
         silent = replace(self.options, stdout=subprocess.DEVNULL, watch=None, written=None)
         return ProgramRun(self.files, silent).updates()
@@ -185,7 +185,7 @@ class GraphProgram:
         return GraphProgram(self.files, replace(self.options, folder=chosen, inputs=None))
 
     def run(self, options: RunOptions | int | None = None, **more: Unpack[RunKeywords]) -> ProgramResult:
-        """Run ``main`` with the model in place of the array; each call begins anew.
+        """Run ``main`` with the model in place of the array; each call starts from the beginning.
 
         Args:
             options: of the run, or the limit of cycles of each call that waits.

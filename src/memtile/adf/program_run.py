@@ -346,7 +346,7 @@ class ProgramRun:
 
         Raises:
             InputFileError: as of :meth:`run`.
-            DesignError: ``main`` goes on and on.
+            DesignError: ``main`` never ends.
         """
         from memtile.adf.host_record import HostRecord
 

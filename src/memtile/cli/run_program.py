@@ -71,7 +71,7 @@ def _text(shape: tuple[int, ...]) -> str:
 
 
 def launch_data(done: Run) -> dict[str, str] | None:
-    """How a program was launched, and who says so."""
+    """How a program was launched, and the source of that."""
     return done.launch and {"dispatch": str(done.launch.dispatch), "why": done.launch.why}
 
 

@@ -304,7 +304,7 @@ class Array(Bench):
         """Find circuits for the flows that have none yet and write the registers; all circuits so far.
 
         Raises:
-            DesignError: the links that are full, and who has them; an object FIFO left open; channels of a
+            DesignError: the links that are full, and their users; an object FIFO left open; channels of a
                 packet bus with packets that are not theirs; circuits where the test bench feeds or takes.
         """
         check_closed(self._fifos)
@@ -360,7 +360,7 @@ class Array(Bench):
     def save(self, path: Path | str) -> None:
         """Write the array to a file, from which :meth:`load` makes it again, in this process or another one.
 
-        A run that goes on from the file equals one that was never interrupted, bit by bit.
+        A run that continues from the file equals one that was never interrupted, bit by bit.
 
         Args:
             path: of the file, used as given; an older file stays until the new one is complete.

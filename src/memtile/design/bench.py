@@ -128,7 +128,7 @@ class Bench:
     def host(self, sequence: HostProgram) -> None:
         """Have a host do a sequence of steps while the array runs: start tasks, wait for them, go on.
 
-        Several sequences go on side by side. A run goes on with a sequence where the run before it stopped.
+        Several sequences run side by side. A run continues a sequence where the previous run stopped.
 
         Args:
             sequence: generator function over a :class:`~memtile.design.host.Host`.
@@ -143,7 +143,7 @@ class Bench:
         return self._members[0].door.at_once().read32(address)
 
     def coredump(self, path: Path | str, *, elf: bool | None = None) -> None:
-        """Write what stands in an array as XRT does when a command times out; ``memtile explain`` reads it.
+        """Write a coredump of an array, as XRT does when a command times out; ``memtile explain`` reads it.
 
         Args:
             path: of the file.

@@ -476,7 +476,7 @@ class Channel(StreamPort):
 
     @property
     def at_rest(self) -> bool:
-        """Whether all its tasks have ended well, so that nobody reads their BDs any more."""
+        """Whether all its tasks have ended well, so that nothing reads their BDs any more."""
         channels, i = self._tile.engine.channels, self.index
         idle = channels.phase[i] == Phase.IDLE and channels.queue_count[i] == 0
         return bool(idle and not channels.errors[i] and not self._posted)

@@ -216,7 +216,7 @@ class ObjectFifo:
     def restored(
         cls, array: Array, name: str, depths: tuple[int, ...], shape: tuple[int, ...], **rest: Any
     ) -> ObjectFifo:
-        """A FIFO whose ends are there already, in the array that this one goes on from.
+        """A FIFO whose ends already exist, in the array that this one continues from.
 
         Args:
             array: the array.

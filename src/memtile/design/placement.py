@@ -329,7 +329,7 @@ def place_buffers(
         demands: the buffers.
         together: groups of channels that run at the same time; None = all of them do.
         windows: memories that may be used; add ``"west"`` and ``"east"`` where the tile has neighbours.
-        interleaved: the tile's bank mode; True = placement cannot change who meets whom.
+        interleaved: the tile's bank mode; True = placement cannot change which accesses conflict.
         solver: ``"auto"`` takes CP-SAT when it is installed and the greedy placement has collisions or fails.
         effort: limit of the CP-SAT search in deterministic time, about seconds.
         kind: tile kind, for its windows, banks and sizes.

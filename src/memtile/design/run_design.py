@@ -137,8 +137,8 @@ def run(
         set: values by name; parameters that are not set have their defaults. A text stands for the value
             that it names where the parameter is no text: ``"0x20"``, ``"yes"``, ``"int8"``.
         timing: timing constants by name, over those that the design gives its array; ``--timing``.
-        schedules: check so many more runs, each with DMA, kernels and arbiters earlier or later within what
-            nobody has measured; words that come out otherwise in one of them are a finding.
+        schedules: check so many more runs, each with DMA, kernels and arbiters earlier or later within
+            unmeasured ranges; words that differ in one of them are a finding.
         options: of each run.
         more: fields of :class:`RunOptions`, which come before those.
 

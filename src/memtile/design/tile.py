@@ -124,7 +124,7 @@ class Tile:
         return self._memory.buffers
 
     def upset(self, buffer: Buffer, cycle: int, *bits: int, word: int = 0) -> None:
-        """Let cells of a word of a buffer flip when the run comes to ``cycle``, as radiation flips them.
+        """Flip cells of a word of a buffer when the run reaches ``cycle``, as radiation does.
 
         Args:
             buffer: of this tile.

@@ -385,10 +385,10 @@ class Finding:
         code: of ``finding_codes``, as ``MT0301``; it never changes its meaning.
         severity: how bad it is.
         message: one sentence: who, what, why.
-        sides: who takes part, the root of the matter first.
+        sides: the parts involved, the root cause first.
         words: that it is about.
         cycles: first and last cycle in which it was seen; None before a run.
-        fix: what would repair it; empty if nobody can say.
+        fix: what would repair it; empty if unknown.
         count: how often it was seen.
         repair: a change with which the design finished; None if none was tried or found.
         condition: values of a number that a host brings, by how the design ends; None of other findings.
@@ -434,7 +434,7 @@ class Finding:
 
     @property
     def title(self) -> str:
-        """What its code stands for."""
+        """The title of its code."""
         return CODES[self.code].title
 
     def __str__(self) -> str:

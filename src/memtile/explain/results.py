@@ -154,7 +154,7 @@ class Result:
         outputs: arrays taken from the MM2S ports, by channel name; read-only, put together when you look.
         checks: comparisons with what was expected.
         waiting: one line for each channel that could not finish: what it waits for.
-        assumed: timing constants this run depended on that nobody has measured, ``name = value``.
+        assumed: unmeasured timing constants that this run depended on, ``name = value``.
         measured: timing constants this run depended on that its board was measured to have, ``name = value``.
         cores: every core that had a kernel; none after an untimed run.
         errors: sticky errors that were set: status bits of channels, overflow and underflow of locks.
@@ -162,7 +162,7 @@ class Result:
         parameters: of the design function, with the values that this run had; see ``memtile.run``.
         timing: timing constants that had not their default, by name.
         host_cycles: cycles that passed between the accesses of a host; part of ``cycles``.
-        jumped: cycles that fast-forward jumped over; part of ``cycles``. Nothing else tells of them.
+        jumped: cycles that fast-forward skipped; part of ``cycles``.
         kept_off: what kept time from being jumped over, at least for a while.
         idle: cycles in which nothing could move, and that passed at once; part of ``cycles``.
         stepped: by reason, most first, the cycles that were stepped one by one; by an empty one where time
@@ -170,7 +170,7 @@ class Result:
         words: False of a run with ``data=False``, which has no outputs and no comparisons.
         words_needed_by: why a run with ``data=False`` moved words after all; empty if it did not have to.
         findings: what is wrong, each with a code, its sides and a repair; the root of a hang first.
-        waits: who waits for whom after a run that did not come to its end; empty of a finished one.
+        waits: the wait graph of a run that did not finish; empty of a finished one.
         band: the cycles at both ends of assumed constants, if they were asked for.
         estimate: fewest and most cycles by the ranges of constants that it depended on, from where its cycles
             were spent; None if it depended on none, or has no cycles.
@@ -178,11 +178,11 @@ class Result:
         limit: the one of them that limits it; None if that was not asked for.
         resting: of a finished run, one line for each endless kernel that waits for more work, and for what
             else waits in the array after a program that has met all its waits.
-        unsimulated: one line for each core that was enabled and whose program nobody gave as a kernel.
-        cost_unknown: functions that cores called and whose cycles nobody says: their calls took no time.
+        unsimulated: one line for each core that was enabled without a kernel for its program.
+        cost_unknown: functions that cores called and whose cycles are unknown: their calls took no time.
         compared: calls of C++ functions that were compared with a reference, by its name, 0 = none was; None
             = there was no reference.
-        proved: whether every timing ends so, of a checked run; None = nobody looked at it.
+        proved: whether every timing ends so, of a checked run; None = not examined.
         kept: the model of the run and its history, for ``record``, ``report`` and ``perfetto``.
     """
 
@@ -346,7 +346,7 @@ class Result:
             Plain data, as the JSON Schema ``record`` has it; the same run gives the same.
 
         Raises:
-            DesignError: the model of the run is gone, or has run on since.
+            DesignError: the model of the run no longer exists, or has run since.
         """
         found: dict[str, Any] = self._kept.record(self, inputs)
         return found

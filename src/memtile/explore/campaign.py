@@ -108,7 +108,7 @@ class CampaignResult:
 
     @property
     def good(self) -> bool:
-        """Nobody got wrong data as if it were right."""
+        """No wrong data was delivered as right."""
         return self.count(Outcome.SILENT) == 0
 
     def as_json(self) -> dict[str, Any]:
@@ -223,11 +223,11 @@ def campaign(
     """Run a design under upsets at random cycles, each in a word of its own; Ctrl-C keeps what is done.
 
     The design runs first without upsets, which gives the cycles to choose from and the outputs to compare
-    with. After the run under upsets, every word whose upset nobody has looked at is read through the door of
-    its tile, so that each upset is seen by somebody.
+    with. After the run under upsets, every word with an upset that nothing has read is read through the
+    door of its tile, so that each upset is seen.
 
     Args:
-        make: makes the design anew, the same every time.
+        make: builds the design, the same every time.
         upsets: how many.
         bits: cells of a word that flip together.
         seed: of the words, cells and cycles.

@@ -51,12 +51,12 @@ Runs = Callable[[], Result | Run]
 
 
 def sensitivity(run: Runs) -> Result:
-    """A run, and how far its cycles hang on timing constants that nobody has measured.
+    """A run, and how far its cycles depend on unmeasured timing constants.
 
     It is done once as it is, and at both ends of the range of every such constant, and of all together.
 
     Args:
-        run: makes the design anew and runs it, in Python, from MLIR or as a program.
+        run: builds the design and runs it, in Python, from MLIR or as a program.
 
     Returns:
         Its result, with ``band``, and a finding if it ends only with what the buffers of ports hold.
@@ -70,7 +70,7 @@ def bottleneck(run: Runs) -> Result:
     """A run, and what it would be without each of the limits that cost it cycles.
 
     Args:
-        run: makes the design anew and runs it, in Python, from MLIR or as a program.
+        run: builds the design and runs it, in Python, from MLIR or as a program.
 
     Returns:
         Its result, with ``limit``, ``lifted`` and further ``findings``.

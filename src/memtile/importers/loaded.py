@@ -186,7 +186,7 @@ class Loaded:
 
         Args:
             arrays: the arguments by position, as for :meth:`run`.
-            expected: arguments as they should be after the run, by number; None = nobody knows.
+            expected: expected arguments after the run, by number; None = unknown.
             options: of each run.
             seconds: time for all runs.
 

@@ -65,7 +65,7 @@ def kernel_functions(design: Array) -> dict[str, Callable[..., None]]:
     does between two locks.
 
     Args:
-        design: made anew, as its kernels go on with the calls; they serve one run.
+        design: built for each run, as its kernels keep state between calls.
 
     Raises:
         DesignError: as :func:`to_mlir`.

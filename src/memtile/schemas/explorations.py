@@ -194,7 +194,7 @@ class SweepOutput(TypedDict):
 
 
 class ReplayOutput(TypedDict):
-    """A variant of a log, as it was and as it came out now.
+    """A variant of a log, with its stored and its new result.
 
     Attributes:
         same: State and figures are the same.

@@ -31,12 +31,12 @@ class FindingData(TypedDict):
     """Something that is wrong; codes never change their meaning.
 
     Attributes:
-        title: What the code stands for.
+        title: The title of the code.
         message: One sentence for people.
         sides: Who takes part, the root of the matter first.
         words: Words of 32 bits that it is about.
         cycles: First and last cycle in which it was seen; null before a run.
-        fix: What would repair it; empty if nobody can say.
+        fix: What would repair it; empty if unknown.
         repair: A change with which the design finished when it was tried; null if none was.
         condition: Of MT0330, values of a number that the host brings by how the design ends; else null.
     """
@@ -141,10 +141,10 @@ class FastForward(TypedDict):
     """How much of the run was not stepped; the results are the same.
 
     Attributes:
-        jumped: Cycles jumped over, as the model did the same again; part of the cycles.
+        jumped: Cycles skipped because they repeat; part of the cycles.
         idle: Cycles in which nothing could move, and that passed at once; part of the cycles.
         stepped: All others but those in which a host was busy, by reason, most first.
-        kept_off: What kept time from being jumped over, at least for a while.
+        kept_off: What prevented skipping, at least for a while.
     """
 
     jumped: Count
@@ -222,7 +222,7 @@ class ComparedCalls(TypedDict):
 
 
 class LaunchData(TypedDict):
-    """How a program was launched, and who says so.
+    """How a program was launched, and the source of that.
 
     Attributes:
         dispatch: What was launched.
@@ -268,9 +268,9 @@ class RunOutput(TypedDict):
         cycles_before: Those of earlier runs.
         clock_mhz: Array clock for figures in GB/s.
         board: Whose measured timing constants it has, the device's or those chosen; empty: the assumed set.
-        bit_exact: Whether all expected outputs came out; null if none was expected.
-        unsimulated: Cores that were enabled and whose programs nobody gave as kernels; texts for people.
-        cost_unknown: Functions that cores called and whose cycles nobody says: their calls took no time.
+        bit_exact: Whether all outputs equal the expected ones; null if none was expected.
+        unsimulated: Cores that were enabled without a kernel for their program; texts for people.
+        cost_unknown: Functions that cores called and whose cycles are unknown: their calls took no time.
         compared: References of --against-kernels; null = there were none.
         bound: What limits the run; null without time.
         band: With --sensitivity.
@@ -281,7 +281,7 @@ class RunOutput(TypedDict):
         waiting: What each unfinished channel or core waits for; texts for people.
         resting: What still waits for more work in an array that has finished; texts for people.
         errors: Error bits that were set; texts for people.
-        assumed: Timing constants that nobody has measured and that the run depended on: name = value.
+        assumed: Unmeasured timing constants that the run depended on: name = value.
         measured: Those that the device's board was measured to have.
         timing: Timing constants that had not their default.
         host_cycles: Cycles that passed between the accesses of a host; null without time.
@@ -360,7 +360,7 @@ class Record(TypedDict):
     """The record of a run; the same run gives the same bytes.
 
     Attributes:
-        verdict: unknown: nobody compared, or what is not modelled was touched.
+        verdict: unknown: nothing was compared, or something not modelled was used.
         why: Reasons of the verdict; texts for people.
         result: As memtile run --json writes it; schema run-output.
         stored_registers: Registers that software wrote and that only store here: tile, name, value.
@@ -416,7 +416,7 @@ class DesignOfDump(TypedDict):
 
     Attributes:
         name: As it was given.
-        same: Its run comes to the state of the dump, register by register.
+        same: Its run reaches the state of the dump, register by register.
         status: How its run ended.
         findings: Of its run; they hold for the dump if the states are the same.
         waiting: Who waits in its run; texts for people.
@@ -455,7 +455,7 @@ class Server(TypedDict):
 
 
 class ExplainOutput(TypedDict):
-    """What stands in a dump, and why the array does not go on.
+    """The contents of a dump, and why the array is stuck.
 
     Attributes:
         source: What the dump is; texts for people.
@@ -465,7 +465,7 @@ class ExplainOutput(TypedDict):
         cores: What each core does that shows anything; texts for people.
         errors: Sticky errors of channels and locks; texts for people.
         unknown: What no register shows; texts for people.
-        notes: What is to be said about the dump; texts for people.
+        notes: Remarks about the dump; texts for people.
         server: What a memtile serve says of its own run; null of a dump, and of another server.
         design: The design beside the dump, run; null without one.
     """
@@ -539,7 +539,7 @@ class DiffOutput(TypedDict):
         words: Arrays that differ; null where one of them left none.
         registers: Null where one of them has none.
         not_compared: What only one of them has.
-        notes: What is to be said about them; texts for people.
+        notes: Remarks about them; texts for people.
     """
 
     first: ComparedSide

@@ -209,7 +209,7 @@ class TimingConstant(TypedDict):
     """A timing constant.
 
     Attributes:
-        likely: Range in which one that nobody has measured is expected to be; --sensitivity runs both ends.
+        likely: Expected range of an unmeasured one; --sensitivity runs both ends.
     """
 
     name: str
@@ -253,7 +253,7 @@ class Listening(TypedDict):
     """Where a server listens.
 
     Attributes:
-        token_file: File with what clients must begin with; absent where they need no token.
+        token_file: File with the token that clients must send first; absent where they need none.
     """
 
     host: str

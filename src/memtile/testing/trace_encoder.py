@@ -58,7 +58,7 @@ class TraceEncoder:
         self._now = cycle
 
     def lose(self) -> None:
-        """Forget what is pending, as a unit does whose packets nobody takes."""
+        """Discard pending packets, as a unit does whose packets nothing takes."""
         self._repeats, self._last = 0, None
 
     def stop(self) -> None:
@@ -103,7 +103,7 @@ def encode_trace(
     Args:
         recorded: cycle -> mask of the slots asserted; cycles later than ``start``.
         start: cycle of the start event.
-        pieces: (first, last) cycles of overruns: what was in between is lost, and ``last`` starts anew.
+        pieces: (first, last) cycles of overruns: events in between are lost, and ``last`` restarts.
         header: ``column``, ``row``, ``packet_type`` and ``stream_id``.
     """
     unit = TraceEncoder(**header)

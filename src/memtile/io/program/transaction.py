@@ -308,7 +308,7 @@ def transaction_bytes(transaction: Transaction) -> bytes:
     """The transaction as a file.
 
     Operations that do nothing are left out where the version does not have them, and so is what a PDI does
-    behind the load that brings it: whoever runs the transaction must have the PDI.
+    behind the load that brings it: running the transaction needs the PDI.
 
     Raises:
         InputFileError: an operation that the version cannot store; all of them at once.

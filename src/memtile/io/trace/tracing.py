@@ -111,7 +111,7 @@ class Tracing:
             unit.panel.trace(numbers, begin, end, _PACKET_TYPES[unit.base], unit.number)
 
     def stop(self) -> None:
-        """Stop the units and let their last packets leave; takes some cycles, more while a kernel goes on."""
+        """Stop the units and send their last packets; takes some cycles, more while a kernel runs."""
         for unit in self._units:
             unit.panel.generate(self._stop)
         engine = self._design.engine

@@ -239,5 +239,5 @@ def _paddings(design: DesignText, move: Operation) -> Iterator[Found]:
                     *design.with_number(move, before[0], first),
                     *design.with_number(move, after[0], both - first),
                 ]
-                says = f"line {move.line}: {first} zeros before and {both - first} behind the data"
+                says = f"line {move.line}: {first} zeros before and {both - first} after the data"
                 yield move, Candidate("padding", says, changes, 0.8)

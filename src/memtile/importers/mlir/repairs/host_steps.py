@@ -55,7 +55,7 @@ def _transfer_waits(design: DesignText, sequence: Operation, steps: Sequence[Ope
             changes = [design.edits.line_behind(last, line), *_tokens(design, of_symbol[-1:])]
             yield (
                 of_symbol[-1],
-                Candidate("wait", f"wait for {symbol} behind line {last.line}", changes, unlikely),
+                Candidate("wait", f"wait for {symbol} after line {last.line}", changes, unlikely),
             )
     for wait in waits:
         yield from _wait_candidates(design, wait, transfers, moved)
@@ -109,7 +109,7 @@ def _wait_candidates(
     after = [each for each in transfers if each.at > wait.at and each.parent is wait.parent]
     if after:
         changes = design.edits.moved_behind(wait, after[-1])
-        says = f"wait for {own} behind line {after[-1].line}"
+        says = f"wait for {own} after line {after[-1].line}"
         yield wait, Candidate("order", says, changes, 0.1 if not before else 0.8)
 
 
@@ -161,13 +161,13 @@ def _task_waits(design: DesignText, sequence: Operation) -> Iterator[Found]:
         name = task.results[0]
         if name not in started:
             changes = [design.edits.line_behind(task, f"{START}({name})")]
-            yield task, Candidate("start", f"start task {name} behind line {task.line}", changes, 0.0)
+            yield task, Candidate("start", f"start task {name} after line {task.line}", changes, 0.0)
         elif name not in awaited:
             last = [each for each in siblings(task) if each.name not in ("aiex.dma_free_task",)][-1]
             unlikely = 0.3 if not awaited else 0.6
             unlikely += 0.0 if "S2MM" in task.words else 0.2
             changes = [design.edits.line_behind(last, f"{AWAIT}({name})"), *_tokens(design, [task])]
-            says = f"wait for task {name} behind line {last.line}"
+            says = f"wait for task {name} after line {last.line}"
             yield task, Candidate("wait", says, changes, unlikely)
         elif made := [*_tokens(design, [task])]:
             says = f"line {task.line}: have task {name} report its end (issue_token)"
@@ -190,7 +190,7 @@ def _late_starts(
         if last.at > wait.at and last.parent is wait.parent:
             changes = design.edits.moved_behind(wait, last)
             early = name in started and started[name].at > wait.at
-            says = f"wait for task {name} behind line {last.line}"
+            says = f"wait for task {name} after line {last.line}"
             yield wait, Candidate("order", says, changes, 0.1 if early else 0.8)
         silent = name in tasks and not _reports_end(design, tasks[name])
         for other in started if silent or name not in started else ():

@@ -77,7 +77,7 @@ def _release_of(design: DesignText, end: _End, unlikely: float) -> Candidate:
     line = f"aie.objectfifo.release {form}"
     behind = _last_use(end.operation)
     says = (
-        f"release {form} behind line {behind.line}: it is acquired in line {end.operation.line}, "
+        f"release {form} after line {behind.line}: it is acquired in line {end.operation.line}, "
         "and not released"
     )
     return Candidate("release", says, [design.edits.line_behind(behind, line)], unlikely)
@@ -95,7 +95,7 @@ def _surplus_releases(design: DesignText, taken: Sequence[_End], given: Sequence
         yield end.operation, Candidate("release", f"no second release {end.key[0]}", without, 0.4)
         around = end.operation.parent.region.operation if end.operation.parent else None
         if here == 0 and around is not None and any(each.operation in siblings(around) for each in acquires):
-            says = f"release {end.key[0]} behind its loop, line {around.line}: it is acquired before that"
+            says = f"release {end.key[0]} after its loop, line {around.line}: it is acquired before that"
             changes = design.edits.moved_behind(end.operation, around)
             yield end.operation, Candidate("release", says, changes, 0.2)
 
@@ -307,7 +307,7 @@ def _inserted(
     for n, (place, behind) in enumerate(_places(here, releases=pattern.releases, is_chain=is_chain)):
         indented = "\n".join([*extra, line]).replace("\n", "\n" + _spaces(design, place))
         made = edits.line_behind(place, indented) if behind else edits.line_before(place, indented)
-        says = f"{does} lock {lock[1:]} {'behind' if behind else 'before'} line {place.line}"
+        says = f"{does} lock {lock[1:]} {'after' if behind else 'before'} line {place.line}"
         yield operation, Candidate(does, says, [made], unlikely + 0.01 * n)
 
 
