@@ -121,6 +121,15 @@ def test_a_design_in_python_compares_itself() -> None:
     assert attempt(replace(case, design=replace(case.design, data=data))).verdict is Verdict.PASSED
 
 
+def test_a_program_of_iron_is_compared_with_the_array_beside_it(tmp_path: Path) -> None:
+    (case,) = cases_of([ROOT / "tests" / "support" / "iron" / "add.py"], SuiteSettings())
+    np.save(tmp_path / "out1.npy", np.arange(64, dtype=np.int32))
+    data = Beside(expected={1: tmp_path / "out1.npy"})
+    outcome = attempt(replace(case, design=replace(case.design, data=data)))
+    assert outcome.verdict is Verdict.WRONG
+    assert outcome.why.startswith("argument 1 is early by 1 elements")
+
+
 @pytest.mark.parametrize("name", ["transpose.py", "graph/graph.cpp"])
 def test_inputs_that_a_design_would_not_read_are_refused(name: str) -> None:
     settings = CaseSettings(inputs={"0": "a.npy"})

@@ -12803,6 +12803,13 @@ MUTANTS = (
         "tests/faults/test_check.py::test_two_writers_that_wait_for_one_free_lock",
     ),
     Mutant(
+        "memtile test leaves out the arrays beside a program of IRON",
+        "cli/suite_attempt.py",
+        'takes(case.design.path, "inputs") and not',
+        'takes(case.design.path, "sequence") and not',
+        "tests/clients/test_cli_test.py::test_a_program_of_iron_is_compared_with_the_array_beside_it",
+    ),
+    Mutant(
         "memtile test ignores arrays that a design does not read",
         "cli/suite_attempt.py",
         '["inputs"] if settings.inputs else ()',

@@ -164,7 +164,7 @@ def _completed(case: DesignCase, facts: Facts) -> CaseSettings:
     settings, data = case.settings, case.design.data
     refuse_unused(case.name, case.design.path, ["inputs"] if settings.inputs else ())
     more: dict[str, Any] = {}
-    if takes(case.design.path, "sequence") and not settings.inputs and not settings.expect:
+    if takes(case.design.path, "inputs") and not settings.inputs and not settings.expect:
         more["inputs"] = {str(n): str(file) for n, file in {**data.given, **facts.given}.items()}
         expected = {**data.expected, **facts.expected}
         more["expect"] = {LAST_NAME if n == LAST else str(n): str(file) for n, file in expected.items()}
