@@ -163,7 +163,7 @@ def test_dispatch_time_is_of_numpys_whole_numbers_behind_the_star():
     def design(_count: iron.DispatchTime[np.int32]):
         return None
 
-    with pytest.raises(TypeError, match="_count is a DispatchTime parameter: it stands behind"):
+    with pytest.raises(TypeError, match="_count is a DispatchTime parameter: it must come after"):
         iron.jit(design)
 
 

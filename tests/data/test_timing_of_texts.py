@@ -168,7 +168,7 @@ aie.mem(%c) {{
 }}
 """
     found = proof(ring, sequence=(BOTH[1], WAIT))
-    assert bool([each for each in found.reasons if "find room" in each]) is not longer, found
+    assert bool([each for each in found.reasons if "nothing takes fit" in each]) is not longer, found
 
 
 _PACKETS = """
@@ -265,7 +265,7 @@ def controlled(began: int, address: int, *after: str) -> Proof:
     ("began", "address", "reason"),
     [
         (0, _LOCK_5, ""),
-        (1, _LOCK_5, "a control packet gives lock 5 'go' of tile (0, 2) a value while others use it"),
+        (1, _LOCK_5, "a control packet sets lock 5 'go' of tile (0, 2) while others use it"),
         (1, _BD_5, "control packets use registers other than those of locks"),
     ],
 )

@@ -340,7 +340,7 @@ def test_calls_are_limited(limits: str, says: str, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv(VARIABLE, limits)
     with pytest.raises(MemtileError, match=says) as caught:
         loaded(text)
-    assert str(caught.value).endswith(f"Set {VARIABLE}={limits[:-2]}=NUMBER to allow more.")
+    assert str(caught.value).splitlines()[0].endswith(f"Set {VARIABLE}={limits[:-2]}=NUMBER to allow more.")
 
 
 def test_values_have_names_of_their_own() -> None:
@@ -415,7 +415,7 @@ def test_segments_of_branches_are_those_of_their_operands(line: str, says: str) 
             "(memref<4x2xi32>) -> vector<2xi32>",
             "affine.vector_load: its map takes 1 values and gets 0",
         ),
-        ("linalg.add ins(%mm : memref<4x2xi32>) outs(%mm : memref<4x2xi32>)", "linalg.add: it has 1 input\n"),
+        ("linalg.add ins(%mm : memref<4x2xi32>) outs(%mm : memref<4x2xi32>)", "linalg.add: it has 1 input ("),
         ("linalg.square ins(%mm : memref<4x2xi32>) outs()", "linalg.square: it has no inputs"),
         (
             '"linalg.exp"(%mm, %mm) <{operandSegmentSizes = array<i32: 3, 1>}> '
@@ -430,7 +430,7 @@ def test_segments_of_branches_are_those_of_their_operands(line: str, says: str) 
             '%v = "arith.cmpi"(%i, %i) <{predicate = [1]}> : (i32, i32) -> i1',
             "arith.cmpi: its predicate is [1]",
         ),
-        (VECTOR + "%u = vector.interleave %v : vector<4xi32>", "vector.interleave: it has 1 operand\n"),
+        (VECTOR + "%u = vector.interleave %v : vector<4xi32>", "vector.interleave: it has 1 operand ("),
         ("%v = affine.apply affine_map<(d0) -> (d0, d0)>(%z)", "affine.apply: its map has 2 results"),
         ("%v = affine.min affine_map<(d0) -> ()>(%z)", "affine.min: its map has no results"),
         ("%v = affine.apply affine_map<(d0)[s0] -> (d0 + s0)>(%z)", "its map takes 2 values and gets 1"),

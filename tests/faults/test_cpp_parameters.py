@@ -99,7 +99,7 @@ def test_what_registers_cannot_carry_is_refused(kernel: Kernel, name: str) -> No
     text, says = REFUSED[name]
     with pytest.raises(InputFileError) as caught:
         loaded(kernel, text)
-    assert f"design.mlir:6:3: func.func: {says}\n" in str(caught.value)
+    assert f"design.mlir:6:3: func.func: {says} (" in str(caught.value)
     assert "Declare it in the design as its source has it, or change the source." in str(caught.value)
 
 

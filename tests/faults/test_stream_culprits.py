@@ -241,11 +241,11 @@ def test_a_lost_control_packet_is_named_and_no_core_that_waits_for_it(tmp_path: 
 
 
 def test_a_control_packet_that_was_not_sent_yet_keeps_a_core_out_of_it(tmp_path: Path) -> None:
-    """The host waits first for what the packet would set going; what the packet says nobody knows."""
+    """The host waits first for what the packet would set going; what the packet says is not known."""
     first = CONTROL[CONTROL.index("      aiex.npu.dma_memcpy_nd(%p") : CONTROL.index(WAIT)]
     (finding,) = of_run(tmp_path, changed(CONTROL, first + WAIT, WAIT + first))
     assert (finding.code, finding.severity) == ("MT0322", Severity.WARNING)
-    assert f"whether {PACKETS} would is not known" in finding.message
+    assert f"whether {PACKETS} does is not known" in finding.message
 
 
 def test_control_packets_write_as_many_locks_as_they_have_words_for_before_a_run(tmp_path: Path) -> None:

@@ -202,7 +202,7 @@ MUTANTS = (
     Mutant(
         "arrays beside a design in Python are expected of it",
         "cli/suite_attempt.py",
-        '    if takes(case.design.path, "sequence") and not settings.inputs',
+        '    if takes(case.design.path, "inputs") and not settings.inputs',
         "    if not settings.inputs",
         "tests/clients/test_cli_test.py::test_a_design_in_python_compares_itself",
     ),

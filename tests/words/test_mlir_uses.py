@@ -110,8 +110,8 @@ DECLARED = "func.func private @f(memref<4xi32>, i32) -> i32"
         (
             "cf.cond_br %q, ^a, ^b\n^a:\n%l = arith.constant 1 : i32\n"
             "cf.br ^b\n^b:\n%s = arith.addi %l, %n : i32",
-            "uses the value %q, which nothing around it defines\n"
-            "c.mlir:14:17: arith.addi: %l is used where its definition",
+            "uses the value %q, which nothing around it defines (\n"
+            "arith.addi: %l is used where its definition",
         ),
         ("%s = arith.addi %n, %n : i64", "%n is i32, and is used as i64"),
         ("%s = arith.addi %n, %n : i32\n%u = arith.extsi %s : i16 to i64", "%s is i32, and is used as i16"),
@@ -138,7 +138,8 @@ DECLARED = "func.func private @f(memref<4xi32>, i32) -> i32"
     ],
 )
 def test_a_value_is_defined_once_before_its_use_and_of_one_type(body: str, says: str) -> None:
-    assert says in refused(body, DECLARED)
+    said = refused(body, DECLARED)
+    assert all(part in said for part in says.splitlines())
 
 
 @pytest.mark.parametrize(

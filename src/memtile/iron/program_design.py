@@ -122,7 +122,8 @@ class ProgramDesign:
 
     def _taken(self, values: Mapping[str, Any], found: Taking, device: str) -> Taking:
         """Run the program until its design is there; ``found`` has what is known where it fails."""
-        with only_ours(), _chosen(device), taking(values, found):
+        prints = contextlib.redirect_stdout(_WithoutModules(sys.stdout))
+        with only_ours(), _chosen(device), taking(values, found), prints:
             _run_until_taken(self.file, self.arguments, found)
         return found
 
@@ -130,8 +131,7 @@ class ProgramDesign:
 def _run_until_taken(file: str, arguments: Sequence[str], found: Taking) -> None:
     ExternalFunction._instances.clear()  # those of a program before, which may have the same names
     try:
-        with contextlib.redirect_stdout(_WithoutModules(sys.stdout)):
-            run(file, arguments)
+        run(file, arguments)
     except DesignTakenError:
         pass
     except SystemExit as end:
