@@ -216,3 +216,28 @@ def test_the_transfer_that_alone_does_not_fit_is_named(turns: int, sent: str, ta
     messages = [(each.message, each.fix) for each in found if each.code in ("MT0337", UNEVEN)]
     assert [message.startswith(says) for message, _ in messages] == [True] * bool(says)
     assert all(fix.endswith(" 4 objects (64 words in all).") for _, fix in messages)
+
+
+@pytest.mark.parametrize("second", [THREE, PART])
+def test_transfers_that_are_alike_are_named_together(second: str) -> None:
+    """Two inputs of one loop in a program, each too short by one object; or one of them alone."""
+    design = device(
+        fifo("in", "s", "c", 16),
+        fifo("other", "s", "c", 16),
+        fifo("out", "c", "s", 16),
+        core("c", loop(4, *(use(*each) for each in (("in", "Consume", 16), ("other", "Consume", 16))),
+                       use("out", "Produce", 16))),
+        host(
+            copied("out", "b", 0, PART).replace("{id", "{issue_token = true, id"),
+            copied("in", "a", 1, THREE),
+            copied("other", "a", 2, second),
+            WAIT,
+        ),
+    )  # fmt: skip
+    (found,) = [each for each in check("d.mlir", lambda: of_mlir(load_still(Text("d.mlir", design)))).findings
+                if each.code in ("MT0337", UNEVEN)]  # fmt: skip
+    assert found.code == "MT0337"
+    both = second is THREE
+    assert ("@in and @other" in found.message) is both
+    assert ("send 3 objects each, where core (0, 2) takes 4" in found.message) is both
+    assert ("each of them send 4 objects (64 words in all)." in found.fix) is both

@@ -60,6 +60,13 @@ MUTANTS = (
         "tests/faults/test_word_balance.py::test_exchanged_receivers_are_named_though_all_words_find_room",
     ),
     Mutant(
+        "transfers that are alike are not tried together",
+        "importers/kernels/turn_balance.py",
+        "or [*self._lengths_of(self._alike)]",
+        "or []",
+        "tests/faults/test_turn_balance.py::test_transfers_that_are_alike_are_named_together",
+    ),
+    Mutant(
         "a core that makes one turn can only make some more",
         "importers/kernels/turn_balance.py",
         "if loop.turns == 1 and not core.endless and len(core.nodes) == 1:",

@@ -4,7 +4,7 @@ In a round of its outermost loop a core takes so many objects of each object FIF
 two cores these numbers are equal, or one divides the other; of the object FIFOs of a host they have one
 ratio to what it sends and receives in all. Where they have not, and another number of turns of one loop alone
 would make all of them fit, that loop is off. Where no loop would, and another length of the host's transfers
-through one object FIFO alone would, these are off.
+through one object FIFO alone would, or through all that move as much as it does, these are off.
 """
 
 from __future__ import annotations
@@ -105,6 +105,23 @@ def _count(nodes: Sequence[Node], times: int, found: dict[Key, int], other: Loop
     return True
 
 
+@dataclass(frozen=True)
+class _Moved:
+    """Another length of a host's transfers with which all object FIFOs fit.
+
+    Attributes:
+        core: that the transfers feed, or empty.
+        key: end of an object FIFO of that core.
+        objects: that the host would move through it.
+        names: object FIFOs of the host whose transfers are off.
+    """
+
+    core: _Core
+    key: Key
+    objects: int
+    names: Sequence[str]
+
+
 def turn_findings(made: Configured, texts: Texts, sent: Sent, pushed: Pushed) -> Iterator[Finding]:
     """The loop whose turns alone do not fit, or the transfers of the host, if there is one.
 
@@ -148,11 +165,14 @@ class _Balance:
         if len(even) == 1:
             yield self._made_of(*even[0][0], moved)
         elif not even and len(moved) == 1:
-            yield self._of_transfers(*moved[0])
+            yield self._of_transfers(moved[0])
 
-    def _other_lengths(self) -> list[tuple[_Core, Key, int]]:
-        """Object FIFOs of the host that alone do not fit, and the objects of a core that would."""
-        found: dict[tuple[str, int], tuple[_Core, Key, int]] = {}
+    def _other_lengths(self) -> list[_Moved]:
+        """Object FIFOs of the host that alone do not fit, else several alike, and the objects that would."""
+        return [*self._lengths_of(lambda name: [name])] or [*self._lengths_of(self._alike)]
+
+    def _lengths_of(self, names_of: Callable[[str], list[str]]) -> Iterator[_Moved]:
+        tried: set[tuple[str, int]] = set()
         for core in self._cores:
             counts = self._counts[core.tile]
             ratios = self._ratios(counts)
@@ -162,15 +182,27 @@ class _Balance:
                 name = self._at_host(key.name)
                 for rounds in (set(ratios.values()) if core.endless else {Fraction(1)}) - {own}:
                     moved, objects = Fraction(self._sent(name) or 0) * rounds / own, rounds * counts[key]
-                    whole = moved.denominator == objects.denominator == 1
-                    if whole and self._is_even_with(name, int(moved)):
-                        found.setdefault((name, int(moved)), (core, key, int(objects)))
-        return list(found.values())
+                    names = names_of(name)
+                    if moved.denominator != 1 or objects.denominator != 1 or (names[0], int(moved)) in tried:
+                        continue
+                    tried.add((names[0], int(moved)))
+                    if self._is_even_with(names, int(moved)):
+                        yield _Moved(core, key, int(objects), names)
 
-    def _is_even_with(self, name: str, many: int) -> bool:
-        """Whether all object FIFOs fit if the host moves so many bytes through one."""
+    def _alike(self, name: str) -> list[str]:
+        """The object FIFOs through which the host moves as many bytes, in the same direction."""
+        known = self._made.device.allocations
+        way = known[name].direction if name in known else ""
+        return [
+            each
+            for each in known
+            if each in self._fifos and known[each].direction == way and self._sent(each) == self._sent(name)
+        ] or [name]
+
+    def _is_even_with(self, names: Sequence[str], many: int) -> bool:
+        """Whether all object FIFOs fit if the host moves so many bytes through each of some."""
         known = {each for core in self._cores for each in self._ratios(self._counts[core.tile])}
-        self._other, before = {name: many}, self._objects
+        self._other, before = dict.fromkeys(names, many), self._objects
         self._objects = {}
         now = {each for core in self._cores for each in self._ratios(self._counts[core.tile])}
         even = now == known and not self._uneven(self._counts)
@@ -286,15 +318,19 @@ class _Balance:
     def _tile(self, value: str) -> str:
         return self._made.device.aliases.get(value, value)
 
-    def _of_transfers(self, core: _Core, key: Key, objects: int) -> Finding:
+    def _of_transfers(self, moved: _Moved) -> Finding:
+        core, key, objects, names = moved.core, moved.key, moved.objects, moved.names
         described = next(each for each in self._made.device.cores if each.tile == core.tile)
         name = self._at_host(key.name)
-        places, has = self._pushed(name), self._of_host(key.name) or 0
+        places, has = [place for each in names for place in self._pushed(each)], self._of_host(key.name) or 0
         where = " and ".join(dict.fromkeys(map(said_line, places[-2:])))
-        who = f"the transfer{'s' * (len(places) > 1)} of @{name} in {where}"
+        others = [each for each in names if each != name]
+        more = [*(f"@{each}" for each in others[:2]), *([f"{len(others) - 2} more"] if others[2:] else [])]
+        who = f"the transfer{'s' * (len(places) > 1)} of {_listed([f'@{name}', *more])} in {where}"
         asks, gives = ("asks for", "gives") if key.port == "Produce" else ("sends", "takes")
         plural = asks if len(places) == 1 else asks.replace("asks", "ask").replace("sends", "send")
         other = "" if key.name == name else f" of @{key.name}"
+        other = f" each{other}" if others else other
         does = f"{plural} {_many(has, 'object')}{other}"
         message = (
             f"{who[0].upper()}{who[1:]} {does}, where {core_text(self._made, described)} {gives} {objects}; "
@@ -302,7 +338,8 @@ class _Balance:
         )
         side = Side(f"the host, {who}", does, places[-1] if places else "")
         verb = "ask for" if key.port == "Produce" else "send"
-        fix = f"Let {who} {verb} {_many(objects, 'object')}{self._in_words(name, key, objects)}."
+        whose = "each of them" if others else who
+        fix = f"Let {whose} {verb} {_many(objects, 'object')}{self._in_words(name, key, objects)}."
         return Finding(OTHER_LENGTH, CODES[OTHER_LENGTH].severity, message, (side,), fix=fix)
 
     def _in_words(self, name: str, key: Key, objects: int) -> str:
@@ -310,9 +347,7 @@ class _Balance:
         moved, has = self._sent(name) or 0, self._of_host(key.name) or 1
         return f" ({moved * objects // has // WORD_BYTES} words in all)"
 
-    def _made_of(
-        self, core: _Core, loop: Loop, turns: int, moved: Sequence[tuple[_Core, Key, int]]
-    ) -> Finding:
+    def _made_of(self, core: _Core, loop: Loop, turns: int, moved: Sequence[_Moved]) -> Finding:
         described = next(each for each in self._made.device.cores if each.tile == core.tile)
         who, where = core_text(self._made, described), line_of(loop.operation)
         now, then = self._counts[core.tile], core.counts(loop, turns) or {}
@@ -328,10 +363,14 @@ class _Balance:
         if loop.turns == 1 and not core.endless and len(core.nodes) == 1:
             fix = f"Let {who} make {_many(turns, 'turn')}, or turns without end (while_true=True of a Worker)"
         if len(moved) == 1:  # it may be that as well
-            other = self._of_transfers(*moved[0]).fix
+            other = self._of_transfers(moved[0]).fix
             fix = f"{fix}, or {other[0].lower()}{other[1:-1]}"
         fix += "."
         return Finding(UNEVEN, CODES[UNEVEN].severity, message, (side,), fix=fix)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def _many(number: int | None, what: str) -> str:
