@@ -124,6 +124,25 @@ def test_exchanged_receivers_are_named_though_all_words_find_room() -> None:
     assert not check_design(lambda: split(exchanged=False)).findings
 
 
+def test_rings_of_more_buffers_at_one_end_are_not_exchanged() -> None:
+    """Object FIFOs between the same tiles, with depths [2, 1] and [1, 2]: each BD moves as many words."""
+
+    def rings() -> Array:
+        array = Array("npu1", columns=1)
+        first, second = array.compute_tile(0, 2), array.compute_tile(0, 3)
+        for n, (sends, takes) in enumerate(((2, 1), (1, 2))):
+            for channel, verb, many in (
+                (first.mm2s[n], first.read, sends),
+                (second.s2mm[n], second.write, takes),
+            ):
+                tile = first if verb == first.read else second
+                channel.start(*(verb(tile.buffer(f"{n}{k}", 8)) for k in range(many)), loop=True)
+            array.connect(first.mm2s[n], second.s2mm[n])
+        return array
+
+    assert "MT0139" not in {each.code for each in check_design(rings).findings}
+
+
 def test_lengths_that_agree_have_no_finding() -> None:
     result = ring().run(untimed=True)
     assert (str(result.status), result.findings) == ("finished", ())

@@ -115,7 +115,9 @@ def _exchanged_flows(balance: WordBalance, severity: Severity) -> Iterator[Findi
     for (first, one), (second, other) in combinations(planned.circuits.items(), 2):
         sent, taken = ([words.get(ch, 0) for ch in ends] for ends in ((first, second), (one, other)))
         shared = tile[first] == tile[second] or tile[one] == tile[other]
-        if 0 in sent or sent[0] == sent[1] or sent != taken[::-1] or not shared:
+        lengths = ({bd.length for bd in planned.bds[ch]} for ch in (first, one))
+        alike = next(lengths) == next(lengths)  # a ring of more buffers at one end is no other block
+        if alike or 0 in sent or sent[0] == sent[1] or sent != taken[::-1] or not shared:
             continue
         names = [called(balance.engine, ch) for ch in (first, one, second, other)]
         does = [
