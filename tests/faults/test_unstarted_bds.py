@@ -23,13 +23,13 @@ def push(way: str, number: int) -> str:
     return PUSH.format(way=way, bd=number)
 
 
-def checked(*steps: str) -> list[Finding]:
+def checked(*steps: str, before: str = "") -> list[Finding]:
     """A host that sends 16 words to itself, in a design without tiles of its own."""
     text = f"""module {{
   aie.device(npu1_1col) {{
     %host = aie.tile(0, 0)
     aie.flow(%host, DMA : 0, %host, DMA : 0)
-    aie.runtime_sequence(%x: memref<16xi32>) {{
+{before}    aie.runtime_sequence(%x: memref<16xi32>) {{
 {NUMBERS}{"".join(steps)}    }}
   }}
 }}
@@ -69,6 +69,37 @@ def test_a_start_of_another_descriptor_than_was_written_is_named() -> None:
     )
     assert found.fix == "Start BD 2 at line 12."
     assert found.sides[0].place.startswith("host.mlir:12:")
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        pytest.param([bd(0), bd(1, 5), bd(2), push("S2MM", 0), push("MM2S", 1)], id="a chain leads there"),
+        pytest.param([bd(0), push("S2MM", 0), push("MM2S", 1), bd(1), bd(2)], id="written after its start"),
+    ],
+)
+def test_a_start_of_a_descriptor_that_is_written_is_not_blamed(steps: list[str]) -> None:
+    assert not [each for each in unstarted(*steps) if "which nothing writes" in each.message]
+
+
+DMA = """    %memory = aie.tile(0, 1)
+    %kept = aie.buffer(%memory) : memref<16xi32>
+    %dma = aie.memtile_dma(%memory) {
+      %0 = aie.dma_start(S2MM, 0, ^block, ^end)
+    ^block:
+      aie.dma_bd(%kept : memref<16xi32>, 0, 16) {bd_id = 0 : i32}
+      aie.next_bd ^end
+    ^end:
+      aie.end
+    }
+"""
+
+
+def test_a_descriptor_that_the_text_of_a_tile_configures_is_written() -> None:
+    steps = [
+        each.replace("row = 0", "row = 1").replace("(0, 0,", "(0, 1,") for each in (bd(1), push("S2MM", 0))
+    ]
+    assert not [each for each in checked(*steps, before=DMA) if each.code == "MT0127"]
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,8 @@ def unstarted_findings(made: Configured, sequence: SequenceProgram) -> Iterator[
         return
     kinds = {tile.place: tile.kind for tile in made.array.tiles}
     writes = _Writes(kinds)
+    configured = (made.tiles[chain.tile].place for chain in made.device.chains)  # their BDs are of the text
+    writes.unknown.update(place for place in configured if place is not None)
     for step in sequence.steps:
         writes.note(step)
     yield from writes.findings(all_known=not sequence.idle)
@@ -110,6 +112,7 @@ class _Writes:
         again: those that were written over, with both places.
         started: descriptors of tasks, and where a task was given one that was never written; else "".
         unknown: tiles of which single registers are written.
+        followed: descriptors that a chain leads to.
     """
 
     kinds: Mapping[tuple[int, int] | None, TileKind]
@@ -117,6 +120,7 @@ class _Writes:
     again: list[tuple[_Bd, str, str]] = field(default_factory=list)
     started: dict[_Bd, str] = field(default_factory=dict)
     unknown: set[tuple[int, int]] = field(default_factory=set)
+    followed: set[_Bd] = field(default_factory=set)
     _words: dict[_Bd, tuple[int, ...]] = field(default_factory=dict)
 
     def note(self, step: Operation) -> None:
@@ -145,8 +149,10 @@ class _Writes:
 
     def _start(self, bd: _Bd, kind: TileKind, place: str) -> None:
         """A task begins with a descriptor and goes on with those that follow."""
+        first = bd
         while bd not in self.started or bd in self.fresh:
             self.started[bd] = "" if bd in self._words else place
+            self.followed.update({bd} - {first})
             self.fresh.pop(bd, None)
             words = self._words.get(bd)
             following = None if words is None else _following(kind.name, words)
@@ -166,7 +172,7 @@ class _Writes:
                 yield self._over(bd, meant[0], first, place)
         busy = {bd[:2] for bd in self.started} - self.unknown - {bd[:2] for bd, *_ in self.again}
         for bd, (_, place) in self.fresh.items():
-            meant = self._unwritten(bd)
+            meant = [each for each in self._unwritten(bd) if each not in self.followed]
             if bd[:2] in busy and len(meant) == 1:
                 yield self._instead(bd, meant[0], place)
             elif all_known and bd[:2] in busy:
@@ -174,7 +180,8 @@ class _Writes:
 
     def _unwritten(self, bd: _Bd) -> list[_Bd]:
         """The descriptors of a tile that tasks are given and nothing writes."""
-        return [each for each, place in self.started.items() if each[:2] == bd[:2] and place]
+        unwritten = (each for each, place in self.started.items() if place and each not in self._words)
+        return [each for each in unwritten if each[:2] == bd[:2]]
 
     def _over(self, bd: _Bd, meant: _Bd, first: str, place: str) -> Finding:
         does = f"writes {self._name(bd)} again"
