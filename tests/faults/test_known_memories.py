@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from memtile import MemoryTile, check_design, view
+from memtile import Array, Host, HostAction, MemoryTile, check_design, view
 from memtile.explain.findings import Finding, Severity
 
 
@@ -106,6 +106,41 @@ def test_a_descriptor_that_writes_another_buffer_than_its_lock_guards_is_named()
     (said,) = found(split(makes="given"))
     assert (said.code, said.severity) == ("MT0137", Severity.ERROR)
     assert "writes buffer 'given', but hands its words by lock 3 'b full' to MM2S 2" in said.message
+
+
+def test_a_writer_that_releases_nothing_may_be_waited_for_by_the_host() -> None:
+    """It ends before the other one, of another lock, is started, which releases for both."""
+
+    def parts() -> Array:
+        array = Array("npu1", columns=1)
+        door, shared = array.interface_tile(0), array.memory_tile(0)
+        box, full = shared.buffer("box", 32), shared.lock(0, "full")
+        free = [shared.lock(1, name) for name in ("a", "b")]
+        halves = view(32)[:16], view(32)[16:]
+        given = [array.external(name, np.arange(16, dtype=np.int32)) for name in ("x", "y")]
+        back = array.external("z", np.zeros(32, np.int32))
+        for n in range(2):
+            array.connect(door.mm2s[n], shared.s2mm[n])
+        array.connect(shared.mm2s[0], door.s2mm[0])
+
+        @array.host
+        def sequence(host: Host) -> Iterator[HostAction]:
+            for n in range(2):
+                release = full.release(2) if n else None
+                write = host.start(
+                    shared.s2mm[n], shared.write(box, halves[n]).guarded(free[n].acquire(1), release)
+                )
+                yield write
+                yield host.start(door.mm2s[n], door.read(given[n]))
+                yield host.wait(write)
+            yield host.start(shared.mm2s[0], shared.read(box).guarded(full.acquire(2), None))
+            last = host.start(door.s2mm[0], door.write(back))
+            yield last
+            yield host.wait(last)
+
+        return array
+
+    assert not [each for each in check_design(parts).findings if each.code == "MT0105"]
 
 
 def test_of_two_writers_the_one_that_releases_nothing_is_named_with_the_one_that_does_for_both() -> None:

@@ -66,7 +66,7 @@ def _unreleased(engine: Engine, memory: KnownMemory) -> Iterator[Finding]:
         if len(givers) != 1 or not silent or wanted != 1 + len({use.bd.ch for use in silent}):
             continue
         giver, other = givers[0], silent[0]
-        if giver.bd.descriptor.release.value != wanted:
+        if giver.bd.descriptor.release.value != wanted or other.acquired != giver.acquired:
             continue
         lock = lock_text(engine, reader.acquired)
         whos = [memory.who(use) for use in (other, giver, reader)]
