@@ -37,7 +37,7 @@ def other_letter(rng: random.Random, data: bytes) -> bytes:
 
 
 def test_a_planted_defect_is_found_and_reduced() -> None:
-    found = Search(planted, (other_letter,), __file__).run([b"abcdefgh"], 1, seconds=20, inputs=1000)
+    found = Search(planted, (other_letter,), __file__).run([b"abcdefgh"], 1, seconds=20, inputs=10_000)
     (failure,) = found.failures.values()
     assert failure.says.startswith("KeyError ")
     assert failure.data == b"deep"
@@ -86,6 +86,10 @@ def plio(number: int, of: int) -> dict[str, object]:
     ("text", "says"),
     [
         (graph(plios=[plio(1, 2)]), "plios[0].port has the id 2, which none of ports has"),
+        (
+            graph(not_equal=[{"objects": [7, 8]}]),
+            "not_equal[0].objects has the id 7, which none of the objects has",
+        ),
         (graph(ports=[port(1, 7)]), "ports[0].owner is 7, and no object has this id"),
         (graph(ports=[port(1, -1), port(1, -1)]), "ports[1] has the id 1, which ports[0] has too"),
         (

@@ -474,7 +474,7 @@ def _wrong_ids(description: Description) -> Iterator[str]:
         if port.owner >= 0 and port.owner not in every:
             yield f"ports[{number}].owner is {port.owner}, and no object has this id"
     for place, each, used, wanted in _uses(description):
-        if not every.get(used, "").startswith(wanted):
+        if used not in every or not every[used].startswith(wanted):
             yield f"{place} has the id {used}, which none of {wanted or 'the objects'} has"
         elif wanted == "ports" and not isinstance(each, Connection) and ports[used].owner != each.id:
             yield f"{place} has {every[used]}, whose owner is {ports[used].owner}, not {each.id}"
