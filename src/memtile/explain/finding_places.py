@@ -82,6 +82,8 @@ def alike_findings(findings: Iterable[Finding]) -> list[list[Finding]]:
         where = file_place(finding.sides[0].place if finding.sides else "", "")
         alone = where.line is None or finding.repair is not None
         key = id(finding) if alone else (where, _NUMBER.sub("#", str(finding)))
+        if any(each.sides[0].who == finding.sides[0].who for each in groups.get(key, ())):
+            key = id(finding)  # its other numbers are of the same channel or core
         groups.setdefault(key, []).append(finding)
     return list(groups.values())
 

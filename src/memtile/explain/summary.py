@@ -314,6 +314,8 @@ def _finding_section(result: Result, layout: Layout, *, full: bool) -> _Section:
         lines = _FULL if full or not n else _SHORT
         count = f" ({len(others) + 1} alike)" if others else ""
         item = _wrapped(printable(f"finding{count}: {placed(finding)}"), layout, lines)
+        if also := ", ".join(dict.fromkeys(each.sides[0].who for each in others)):
+            item += _wrapped(printable(f"  also {also}"), layout, lines)
         if finding.repair is not None:
             item += _wrapped(f"  {finding.repair.text}", layout, _SHORT)
         items.append(item)
