@@ -172,9 +172,9 @@ def _completed(case: DesignCase, facts: Facts) -> CaseSettings:
         more["kernels"] = [str(facts.functions)]
     if not settings.set:
         more["set"] = [f"{name}={value}" for name, value in facts.parameters.items()]
-    if not settings.define:
-        more["define"] = [f"{name}={value}" for name, value in facts.macros.items()]
-    more["include"] = [*settings.include, *map(str, facts.include)]
+    if is_graph([str(case.design.path)]):
+        more["define"] = settings.define or [f"{name}={value}" for name, value in facts.macros.items()]
+        more["include"] = [*settings.include, *map(str, facts.include)]
     is_graph_of_facts = bool(facts.device) and not takes(case.design.path, "sequence")
     more["device"] = settings.device or (facts.device if is_graph_of_facts else "")
     more["sequence"] = settings.sequence or facts.sequence or ""
@@ -244,6 +244,8 @@ def _loaded(
     options = ProgramOptions(given, device=settings.device or None, kernels=_kernels(settings), kernel=kernel)
     if not file.endswith(SUFFIX):
         options = replace(options, device=settings.device or case.design.data.device or None)
+        if LAST_NAME in expected:
+            raise InputFileError(f"{file}: an expected array of a build needs its number, such as out2.npy.")
         wanted = [Wanted(name, array.dtype, array.shape) for name, array in expected.items()]
         return program_files([file], options, wanted or None)()
     costs = design_costs(settings.cost)

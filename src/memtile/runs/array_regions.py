@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from memtile.arch.tiles import WORD_BYTES
 from memtile.errors import Problem
 from memtile.runs.array_names import Address, Argument, Given, Name, Own, Stream, TileMemory, Wanted
 from memtile.runs.external_uses import ExternalRegion, ExternalUse, regions_of
@@ -203,14 +202,6 @@ def find_regions(
         if holder != text:
             problems.append(buffer_twice(text, region, holder))
     return meant, problems
-
-
-def zeros_for(uses: Sequence[ExternalUse], named: Collection[str]) -> list[Given]:
-    """Zeros for the buffers that a program only reads, by number; those in ``named`` have arrays already."""
-    numbered = _numbered(regions_of(uses)).items()
-    missing = {str(n): r for n, r in numbered if r.reads and not r.writes and r.needed <= LARGEST}
-    words = {name: -(-region.needed // WORD_BYTES) for name, region in missing.items() if name not in named}
-    return [Given(name, np.zeros(size, np.uint32)) for name, size in words.items()]
 
 
 def _numbered(regions: Sequence[ExternalRegion]) -> dict[int, ExternalRegion]:

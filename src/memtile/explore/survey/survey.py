@@ -8,11 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from memtile.arch.timing import chosen_timing
+from memtile.errors import InputFileError
 from memtile.explore.suite.cases import DesignCase
 from memtile.explore.suite.settings import SECONDS, CaseSettings
 from memtile.explore.suite.suite import Watch, run_suite
 from memtile.explore.suite.uses import takes
-from memtile.explore.survey.survey_cases import SurveyCase, find
+from memtile.explore.survey.survey_cases import SurveyCase, facts_of, find
 from memtile.explore.survey.survey_outcome import DesignOutcome, SurveyResult
 from memtile.runs.options import RunOptions
 
@@ -35,10 +36,18 @@ def survey_test(
     settings = CaseSettings(check=False, allow_unknown=True, seconds=seconds)
     if takes(case.path, "sequence"):
         data = replace(case.data, device=device or case.data.device)
-        kernels = [str(functions.resolve())] if functions is not None else []
+        kernels = [str(functions.resolve())] if functions is not None and not _has_functions(case) else []
         return DesignCase(case.name, replace(case, data=data), replace(settings, kernels=kernels))
     is_program = takes(case.path, "arguments")
     return DesignCase(case.name, case, replace(settings, device=device or _OF_PROGRAMS * is_program))
+
+
+def _has_functions(case: SurveyCase) -> bool:
+    """Whether a file of functions lies beside a design; what is wrong with its facts, its test says."""
+    try:
+        return facts_of(case.data.facts).functions is not None
+    except InputFileError:
+        return False
 
 
 def survey(

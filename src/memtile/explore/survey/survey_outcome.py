@@ -36,7 +36,7 @@ class Bucket(StrEnum):
 
 _TEXTS = {
     Bucket.EXACT: "exact: finished, with the data that are expected",
-    Bucket.FINISHED: "finished: nothing says what must come out",
+    Bucket.FINISHED: "finished: nothing is expected, or a finding is an error",
     Bucket.WRONG: "wrong: other data than those that are expected",
     Bucket.STUCK: "stuck: began and did not finish",
     Bucket.REFUSED: "refused: did not begin",
