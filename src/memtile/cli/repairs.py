@@ -211,7 +211,7 @@ def _program_options(asked: Fixing) -> ProgramOptions:
 def _made(name: str, asked: Fixing) -> Runnable:
     """A design, loaded to be run."""
     if is_iron(name):
-        return iron_design(name, (), asked.settings, device=asked.device)()
+        return iron_design(name, (), asked.settings, device=asked.device, kernels=asked.kernels)()
     if Path(name).suffix == ".py":
         return python_design(name, asked.settings)()
     return mlir_design(name, _program_options(asked), asked.settings, sources_beside=True)()

@@ -184,6 +184,8 @@ def _run_design(*, files: Sequence[str], of_run: RunOptions, **chosen: Any) -> N
     )  # fmt: skip
     asked = replace(of_run, check=_checked(of_run, schedules, kernels), history=written.wanted)
     with with_timing(chosen["timing"]):
+        if chosen["costs"] and not (is_iron(files[0]) or SUFFIX in {Path(file).suffix for file in files}):
+            raise typer.BadParameter("--cost is for designs in MLIR, programs of IRON and graphs in C++.")
         if is_iron(files[0]) and chosen["against"]:
             raise typer.BadParameter("--against is for designs in MLIR, not for programs of IRON.")
         costs, against = design_costs(chosen["costs"]), chosen["against"]

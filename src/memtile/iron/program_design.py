@@ -110,7 +110,7 @@ class ProgramDesign:
 
         The program runs again, and gets the run as the answer of its design.
         """
-        again = Taking(compiled=found.compiled, arguments=found.arguments, answer=done)
+        again = Taking(compiled=found.compiled, arguments=found.arguments, answer=done, loading=self.loading)
         try:
             with only_ours(), _chosen(device), taking(values, again), _silent():
                 run(self.file, self.arguments)

@@ -54,7 +54,7 @@ def load_design(design: CompiledDesign, asked: Mapping[str, Any] | None = None) 
     try:
         return load(text, functions=known, **asked)
     except MemtileError as error:
-        if is_looked_at and all(each.reason == REASON for each in error.problems):
+        if is_looked_at and error.problems and all(each.reason == REASON for each in error.problems):
             return load_still(text, functions=known, compiles=True)
         absent = {each.name: each for each in design.kernels if each.name not in functions}
         raise type(error)([_of_source(each, absent) for each in error.problems] or str(error)) from None
