@@ -23,7 +23,7 @@ class Connection(asyncio.Transport):
 
     def __init__(self) -> None:
         super().__init__({"socket": SimpleNamespace(setsockopt=lambda *_: None)})
-        self.written, self._is_closing = bytearray(), False
+        self.written, self._is_closing, self.is_paused = bytearray(), False, False
 
     def write(self, data: bytes | bytearray | memoryview[Any]) -> None:
         self.written += data
@@ -34,9 +34,11 @@ class Connection(asyncio.Transport):
     def is_closing(self) -> bool:
         return self._is_closing
 
-    def pause_reading(self) -> None: ...
+    def pause_reading(self) -> None:
+        self.is_paused = True
 
-    def resume_reading(self) -> None: ...
+    def resume_reading(self) -> None:
+        self.is_paused = False
 
 
 def answers(data: bytes, array: Array, ask: Ask | None = None) -> bytes:
@@ -58,7 +60,8 @@ async def _converse(data: bytes, array: Array, ask: Ask | None) -> bytes:
         part = data[at : at + _PART]
         client.get_buffer(-1)[: len(part)] = part
         client.buffer_updated(len(part))
-        await asyncio.sleep(0)  # what follows a question waits for a turn of the loop
+        while connection.is_paused and not connection.is_closing():
+            await asyncio.sleep(0)  # what follows a question waits for a turn of the loop
     await asyncio.sleep(0)
     client.connection_lost(None)
     return bytes(connection.written)

@@ -77,8 +77,8 @@ def _limits(seconds: float) -> Iterator[None]:
         raise TooSlowError
 
     before = signal.signal(signal.SIGALRM, late)
-    signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)  # again, where a callback has swallowed the first
     try:
+        signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)  # again, where a callback has swallowed the first
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)

@@ -62,8 +62,9 @@ def bare(book: Any) -> Any:
             for output in cell.outputs:
                 if output.output_type != "stream":
                     output.metadata = {}
-                    for kind, text in output.data.items():
-                        output.data[kind] = _KEY.sub(number_of, text)
+                    for kind, text in output.get("data", {}).items():
+                        if isinstance(text, str):
+                            output.data[kind] = _KEY.sub(number_of, text)
     return book
 
 
