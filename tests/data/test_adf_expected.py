@@ -79,7 +79,7 @@ def test_the_halves_of_a_buffer_that_two_ports_exchange_are_named() -> None:
     result = compared(ProgramResult(0, plan, run.result()), {"all": DATA}).result
     assert result is not None
     (found,) = result.findings
-    assert "writes where gr.m.in[1] should, and the other way round" in found.message
+    assert "writes where gr.m.in[1] should, and vice versa" in found.message
     assert found.fix == "Exchange their offsets."
 
 

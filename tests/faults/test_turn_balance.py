@@ -138,8 +138,10 @@ def test_a_worker_that_makes_one_turn_may_go_on_for_ever() -> None:
     )
     (found,) = checked(design)
     assert found.code == UNEVEN
+    where = line(design, 1)
     assert found.fix.startswith(
-        "Let core (0, 3) make 4 turns, or turns without end (while_true=True of a Worker), or let"
+        f"Let core (0, 3) make 4 turns in line {where}, or loop without end (in IRON while_true=True of its "
+        "Worker), or let"
     )
 
 

@@ -22,7 +22,6 @@ from memtile.explain.orders.proof import FINISHES, STUCK, Proof
 
 _FEW = 2  # reasons that are said
 _NO_HOST = "the host is not part of what is checked"
-
 _OBJECT = re.compile(r" objects? of @")
 
 

@@ -110,7 +110,7 @@ def open_streams() -> None:
     """Have all three standard streams, also where whoever called has closed some of them.
 
     What is printed to a closed standard output is not lost in silence: it cannot be written. A character that
-    a stream's encoding does not have is an escape; that of a unit is a letter.
+    a stream's encoding does not have is an escape; a micro sign is u, an ellipsis three dots.
     """
     codecs.register_error("memtile", _in_ascii)
     modes = {"stdin": os.O_RDONLY, "stdout": os.O_RDONLY, "stderr": os.O_WRONLY}

@@ -149,7 +149,7 @@ def run_tests(
     step_summary: Annotated[
         bool, typer.Option("--step-summary", help="Also add the summary to that of the GitHub job.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Data instead of text.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
 ) -> None:
     """Test designs: check each, run it, compare what comes out, and hold its cycles to a budget.
 

@@ -134,7 +134,7 @@ class Sides:
         return any(self._left_over(lock) > 0 for lock in self.room_locks(reader, writer))
 
     def began_text(self, reader: RaceAccess, writer: RaceAccess) -> str:
-        """``lock 1 'full' begins with 1: ``, if that lets a reader go before there is data; else empty."""
+        """``lock 1 'full' starts at 1: ``, if that lets a reader go before there is data; else empty."""
         number = min(self._given(writer) & self._taken(reader), default=-1)
         began = int(self._began[number]) if number >= 0 else 0
         return f"{self._lock(number)} starts at {began}: " if began else ""

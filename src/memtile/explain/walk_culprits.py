@@ -424,7 +424,7 @@ class WalkCulprits:
             names = " and ".join(called(self._engine, ch) for ch, _ in others)
             if _are_permuted([*found.values()]):
                 verb = change.does.partition(" ")[0]
-                does = f"{verb} where {names} should, and the other way round"
+                does = f"{verb} where {names} should, and vice versa"
                 yield first, change._replace(does=does, fix="Exchange their offsets.")
                 return
             yield first, change._replace(does=f"{change.does}, and so does {names}")

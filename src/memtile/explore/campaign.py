@@ -172,7 +172,7 @@ class CampaignResult:
         """Whether wrong data was delivered as right, and what became of the upsets, in one line."""
         silent = self.count(Outcome.SILENT)
         told = (
-            f"{silent:,} upsets delivered wrong data as right"
+            f"{silent:,} upset{'s' * (silent != 1)} delivered wrong data as right"
             if silent
             else "no upset delivered wrong data as right"
         )

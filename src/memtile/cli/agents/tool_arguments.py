@@ -22,7 +22,9 @@ MOST_SECONDS = 600.0
 _FILES = ("path", "kernels", "dump", "graph", "design", "include", "in_folder", "first", "second")
 _FILES_BY_NAME = ("inputs", "expect")
 _HALVES, _MARK = re.compile("[\ud800-\udfff]"), "\ufffe"  # no character, in no text
-_MLIR = re.compile(r"^\s*(module\b.*\{|(aie|AIE)\.device)", re.MULTILINE)
+_MLIR = re.compile(
+    r"(?:\s*(?://|[#!]).*\n)*\s*(module\b.*\{|(aie|AIE)\.device)"
+)  # behind comments and aliases
 _WHERE, _SCHEMA = "arguments of the tool", "schema of the tool"
 
 
@@ -215,7 +217,7 @@ def given_file(path: str, text: str, kind: Kind | None) -> Iterator[GivenFile]:
             yield GivenFile(path)
             return
         with TemporaryDirectory(prefix="memtile_") as folder:
-            shown = "mlir" if _MLIR.search(text) else "py"
+            shown = "mlir" if _MLIR.match(text) else "py"
             file = Path(folder).resolve() / f"design.{kind or shown}"
             write_output(file, text, durable=False)
             given = GivenFile(str(file), str(file.parent))

@@ -205,7 +205,7 @@ def _sent_before(
     says = f"starts at {begins}: {reader.name} sends {act.buffer.lstrip('%')} before {writer} has written it"
     message = f"{name}, {line_of(operation)}, {says}."
     sides = (Side(name, f"starts at {begins}", place_of(operation)), Side(reader.name, "acquires it"))
-    found = Finding(UNFIT, Severity.ERROR, message, sides, fix=f"Begin {name} with 0.")
+    found = Finding(UNFIT, Severity.ERROR, message, sides, fix=f"Initialise {name} to 0.")
     yield Imbalance(found, number_of(made, full))
 
 
@@ -249,7 +249,7 @@ def _value(
         *(Side(each, "") for each in users),
     )
     message = f"{name}, {line_of(operation)}, {says} ({', '.join(users)})."
-    found = Finding(UNFIT, Severity.ERROR, message, sides, fix=f"Begin {name} with {wanted}.")
+    found = Finding(UNFIT, Severity.ERROR, message, sides, fix=f"Initialise {name} to {wanted}.")
     yield Imbalance(found, number_of(made, lock))
 
 

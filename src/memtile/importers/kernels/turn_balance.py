@@ -361,7 +361,8 @@ class _Balance:
         side = Side(who, does, place_of(loop.operation))
         fix = f"Let the loop of {who} in {where} make {_many(turns, 'turn')}"
         if loop.turns == 1 and not core.endless and len(core.nodes) == 1:
-            fix = f"Let {who} make {_many(turns, 'turn')}, or turns without end (while_true=True of a Worker)"
+            endless = "loop without end (in IRON while_true=True of its Worker)"
+            fix = f"Let {who} make {_many(turns, 'turn')} in {where}, or {endless}"
         if len(moved) == 1:  # it may be that as well
             other = self._of_transfers(moved[0]).fix
             fix = f"{fix}, or {other[0].lower()}{other[1:-1]}"

@@ -108,7 +108,7 @@ def _check_room(pieces: Sequence[_Piece], tile: TileDescription, kind: TileKind,
         f"at most {kind.memory_bytes} bytes",
         given=f"{total} bytes",
         reason="buffer_fit",
-        step="Make the objects smaller, or their FIFOs less deep.",
+        step="Make the buffers smaller, or reduce the depth of object FIFOs.",
     )
 
 

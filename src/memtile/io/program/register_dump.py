@@ -72,7 +72,7 @@ def read_json(data: Any, name: str = "dump") -> tuple[Operation, ...]:
     operations: list[Operation] = []
     problems: list[Problem] = []
     found = [[*pair] if isinstance(pair, tuple) else [] for pair in pairs]
-    if found and all(not items or _number(items[0]) is None for items in found):
+    if len(found) > 1 and all(not items or _number(items[0]) is None for items in found):
         raise InputFileError(
             f"{name}: the file is JSON, but none of its items is a register ({len(found):,} items); it must"
             ' be a list of {"address": ..., "value": ...}, or an object of addresses and values'
