@@ -424,7 +424,13 @@ def test_check_and_diff() -> None:
         (
             "import argparse, aie.iron\np = argparse.ArgumentParser()\np.add_argument('--x', required=True)\n"
             "p.parse_args()\n",
-            r"code 2 before its design is there \(the following arguments are required: --x\)",
+            r"code 2 before its design is there \(the following arguments are required: --x\). "
+            "Give them behind its name in memtile run, or with --set x=VALUE.",
+        ),
+        (
+            "import argparse, sys, aie.iron\np = argparse.ArgumentParser()\n"
+            "p.add_argument('--x', required=True)\np.parse_args(sys.argv[1:])\n",
+            "or with --set x=VALUE.",
         ),
     ],
 )

@@ -88,6 +88,13 @@ MUTANTS = (
         "tests/faults/test_known_memories.py::test_a_writer_that_releases_nothing_may_be_waited_for_by_the_host",
     ),
     Mutant(
+        "a command line that a program passes on by itself has no options",
+        "iron/taking.py",
+        "args is None or [*args] == sys.argv[1:]",
+        "args is None",
+        "tests/clients/test_iron_commands.py::test_a_program_without_a_design",
+    ),
+    Mutant(
         "transfers that are alike are not tried together",
         "importers/kernels/turn_balance.py",
         "or [*self._lengths_of(self._alike)]",

@@ -136,7 +136,7 @@ def _run_until_taken(file: str, arguments: Sequence[str], found: Taking) -> None
         pass
     except SystemExit as end:
         if not found.modules:
-            raise InputFileError(f"{file}: {_ended(end)}") from None
+            raise InputFileError(f"{file}: {_ended(end)}{_to_set(found)}") from None
 
 
 class _WithoutModules(io.TextIOBase):
@@ -267,6 +267,12 @@ def _ended(end: SystemExit) -> str:
         return f"the program ends with {end.code!r} before its design is there."
     why = f" ({said})" if (said := _argparse_error(end)) else ""
     return f"the program ends with code {end.code or 0} before its design is there{why}."
+
+
+def _to_set(found: Taking) -> str:
+    """How the options are given that a program requires and was not given."""
+    lacking = [f"--set {name}=VALUE" for name, action in found.options.items() if action.required]
+    return f" Give them behind its name in memtile run, or with {' '.join(lacking)}." if lacking else ""
 
 
 def _argparse_error(end: SystemExit) -> str:

@@ -72,7 +72,8 @@ def taking(values: Mapping[str, Any], made: Taking) -> Iterator[None]:
     parse = argparse.ArgumentParser.parse_known_args
 
     def with_more(parser: Any, args: Any = None, namespace: Any = None) -> Any:
-        if args is None and not made.options:  # the command line, not one that the program made
+        is_ours = args is None or [*args] == sys.argv[1:]  # the command line, not one that the program made
+        if is_ours and not made.options:
             made.options.update(_options(parser))
             found = parse(parser, _command_line(sys.argv[1:], made), namespace)
             made.given.update(_given(found[0], made))
