@@ -143,7 +143,7 @@ def test_a_value_at_the_start_is_named_with_its_line(
         assert (
             f" '{name}' of tile (0, 2), line {line_of(text, at[10:])}, starts at {new}, " in finding.message
         )
-        assert finding.fix.endswith(f"of tile (0, 2) with {right}.")
+        assert finding.fix.endswith(f"of tile (0, 2) to {right}.")
 
 
 @pytest.mark.parametrize(

@@ -897,7 +897,7 @@ MUTANTS = (
     Mutant(
         "a check of a program refuses kernels that nobody has",
         "iron/running.py",
-        "        if is_looked_at and all(",
+        "        if is_looked_at and error.problems and all(",
         "        if not is_looked_at and all(",
         "tests/clients/test_iron_commands.py::test_a_program_takes_kernels_and_costs_of_the_command",
     ),
