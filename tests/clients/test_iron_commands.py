@@ -120,6 +120,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def test_a_program_that_only_defines_its_design_is_told_so() -> None:
+    Path("part.py").write_text("import aie.iron as iron\n\ndef design():\n    iron.get_current_device()\n")
+    done = run("part.py")
+    assert done.returncode == 0
+    assert "note: part.py builds no design and runs none. If another program imports it" in done.stderr
+
+
 def test_a_program_with_its_own_arguments() -> None:
     done = run(str(ADD), "--size", "128", "--tile", "32")
     assert (done.returncode, done.stdout) == (0, "PASS!\n"), done.stderr

@@ -60,12 +60,18 @@ def run_as_it_is(file: str, arguments: Sequence[str], device: str | None) -> Non
     with noting_modules(modules):
         run(file, arguments)
     sys.stdout.flush()
-    if modules and not has_run():
-        typer.echo(
-            f"note: {file} builds a design and runs none. An option before its name runs it, on zeros or on "
-            f"what --in gives: memtile run --bottleneck {file}",
-            err=True,
+    if has_run():
+        return
+    says = (
+        "builds no design and runs none. If another program imports it, run that one; else call its design "
+        'below if __name__ == "__main__"'
+    )
+    if modules:
+        says = (
+            "builds a design and runs none. An option before its name runs it, on zeros or on what --in "
+            f"gives: memtile run --bottleneck {file}"
         )
+    typer.echo(f"note: {file} {says}", err=True)
 
 
 def iron_array(
