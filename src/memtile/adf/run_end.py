@@ -20,7 +20,7 @@ _PLIO = re.compile(r"^PLIO '([^']+)' at ")
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """Input that ran out: what kernels and buffers still wait for.
+    """Exhausted input: the data that kernels and buffers still wait for.
 
     Attributes:
         name: of the PLIO.

@@ -32,7 +32,7 @@ class Operation:
     """One step of a program.
 
     Attributes:
-        place: where in the file it stands; does not count for equality.
+        place: position in the file; ignored by equality.
         firmware: the firmware beside the array carries it out, as it does transactions; likewise.
     """
 
