@@ -147,7 +147,7 @@ class ProgramResult:
 
     @property
     def good(self) -> bool:
-        """Whether ``main`` returned 0 and every graph completed its requested iterations."""
+        """Whether ``main`` returned 0 and every graph ran without error to the end of its iterations."""
         graph = self.graph
         ran = graph is None or (graph.result.good and not graph.unfinished)
         return self.code == 0 and ran

@@ -25,7 +25,7 @@ class Missing:
     Attributes:
         name: of the PLIO.
         elements: that came.
-        needed: by the iterations that were asked for; None = a stream, of which no graph says how much.
+        needed: by the requested iterations; None = a stream, whose length no graph specifies.
         element: their type.
     """
 

@@ -258,7 +258,7 @@ class ObjectFifo:
         bank: Mapping[Tile, int] | None = None,
         at: Mapping[Tile, Sequence[int]] | None = None,
     ) -> ObjectFifo:
-        """Pass each object on from its memory tile, whole or as a view of it; see :meth:`split`.
+        """Forward each object from its memory tile, complete or as a view of it; see :meth:`split`.
 
         Args:
             name: of the new FIFO.
@@ -293,9 +293,10 @@ class ObjectFifo:
     ) -> tuple[ObjectFifo, ...]:
         """Distribute each object from its memory tile: part n, along the first axis, to ``consumers[n]``.
 
-        With one entry the whole object goes on (:meth:`forward`); an entry may be several tiles (broadcast).
-        With ``parts`` they may overlap and reach beyond the object, where zeros are (halo): tilings, each
-        tile of which is an object of the new FIFO, or views, whose last axes, as many as the object has, are.
+        With one entry the entire object is forwarded (:meth:`forward`); an entry may be several tiles
+        (broadcast). With ``parts`` they may overlap and reach beyond the object, into zeros (halo). A part is
+        a tiling, with one object of the new FIFO per tile, or a view, whose last axes, as many as the object
+        has, form one.
 
         Args:
             name: prefix of the new FIFOs' names.

@@ -163,7 +163,7 @@ def read_again(locks: LockMaker, name: str, write: Transfer, read: Transfer, tim
 
 
 def one_writer(locks: LockMaker, name: str, write: Turns, reads: Sequence[Turns]) -> Guarded:
-    """One writer and several readers, each of which sees every frame exactly once.
+    """One writer and several readers; each reader sees every frame exactly once.
 
     Each reader has its own ``full`` lock; the writer waits for all of them in the buffer's ``free`` lock. A
     reader starts a frame only after the one before it in ``reads``: name first the one that drains first.

@@ -152,7 +152,7 @@ class Rig:
     # stub masters at the stream ports --------------------------------------------------------------------
 
     def feed(self, ch: int, words: int | Sequence[int] | Words, pattern: Sequence[int] = ()) -> None:
-        """Offer words to an S2MM channel; a number stands for 1, 2, 3, ...
+        """Offer words to an S2MM channel; a number n means the words 1, 2, ..., n.
 
         Args:
             ch: model index of the channel.
