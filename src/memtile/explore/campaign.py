@@ -237,8 +237,7 @@ def campaign(
         more: fields of :class:`RunOptions`; they override ``options``.
 
     Raises:
-        DesignError: not a design, a design that does nothing, more upsets than words, or a run without time
-            or data.
+        DesignError: not a design, one that does nothing, more upsets than words, or no time or no data.
         KeyboardInterrupt: Ctrl-C in the run without upsets, before any result.
     """
     options = RunOptions.of(options, more).refuse("a fault campaign", "untimed", "data")

@@ -114,8 +114,7 @@ def load(
             what does it may be given, as ``partial(memtile.kernels.cpp, sanitize=True)``.
 
     Raises:
-        InputFileError: the file cannot be read, is not MLIR, or has an unknown construct; the error names its
-            place.
+        InputFileError: the file cannot be read, is not MLIR, or has an unknown construct; names its place.
         DesignError: the device cannot hold the design.
     """
     options = {each: value for each, value in locals().items() if each != "file"}
