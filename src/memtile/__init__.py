@@ -1,9 +1,9 @@
 """memtile: an open twin of AMD's AIE-ML memory tile.
 
-Here is what designs need: arrays and tiles, buffers, locks and transfers, views, results, and the errors.
+Designs need the names here: arrays and tiles, buffers, locks and transfers, views, results, and the errors.
 ``memtile.bd``, ``memtile.access``, ``memtile.adf``, ``memtile.kernels``, ``memtile.trace``,
-``memtile.programs``, ``memtile.hosts.iron`` and ``memtile.testing`` have more of each subject; all other
-modules are internal (``docs/stability.md``). Names are loaded when they are first used, so that
+``memtile.programs``, ``memtile.hosts.iron`` and ``memtile.testing`` have more names for each subject; all
+other modules are internal (``docs/stability.md``). Each name is loaded on its first use, so that
 ``import memtile`` costs nothing.
 """
 

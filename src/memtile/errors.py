@@ -29,9 +29,9 @@ class Problem:
         where: the place, e.g. ``"memory tile, BD 5"``.
         field: the field or argument concerned, e.g. ``"D0_Stepsize"``.
         given: the value as the user gave it, with its unit; addresses in hex, counts in decimal.
-        allowed: what would be accepted, with its unit, in the same number base.
+        allowed: the accepted values, with their unit, in the same number base.
         source: the manual, register or driver rule that says so.
-        says: a sentence without its full stop, where the words above would not make a good one.
+        says: a sentence without its full stop, if the fields above do not make a good one.
         next_step: what the user can do, one or more sentences; empty when there is nothing to add.
     """
 
@@ -46,7 +46,7 @@ class Problem:
 
     @property
     def message(self) -> str:
-        """The problem in sentences for a person, and below them the lines of the input that it shows."""
+        """Return the problem in sentences, followed by the input lines that it shows."""
         sentence, _, lines = (self.says or self._sentence()).partition("\n")
         text = f"{printable(self.where)}: {sentence} ({self.source}). {self.next_step}".rstrip(" ")
         return printable(f"{text}\n{lines}".rstrip("\n"), _LINES)
@@ -68,10 +68,10 @@ class MemtileError(Exception):
     """Base of all errors that a user's input can cause.
 
     Args:
-        problems: everything that is wrong, in the order of the input; or one sentence.
+        problems: all problems, in the order of the input; or one sentence.
 
     Attributes:
-        problems: everything that is wrong; empty where the error was made from one sentence.
+        problems: all problems; empty if the error was made from one sentence.
         reason: snake_case code of the class, for scripts, where no problem has one of its own.
     """
 
@@ -103,20 +103,20 @@ class MemtileError(Exception):
 
         Args:
             field: see :class:`Problem`, as of the others.
-            given: what was given.
-            allowed: what is allowed.
-            says: what happened, where the others do not say it.
-            next_step: how to mend it.
-            reason: the kind of problem, one word.
+            given: the given value.
+            allowed: the allowed values.
+            says: what happened, if the other fields do not express it.
+            next_step: how to fix it.
+            reason: snake_case code of the kind of problem.
             where: where it is.
-            source: why it is so.
+            source: manual, register or driver rule behind it.
         """
         problem = Problem(field, given, allowed, says, next_step, reason=reason, where=where, source=source)
         return cls(problem)
 
     @property
     def messages(self) -> list[str]:
-        """A sentence for each problem, or the one that the error was made from."""
+        """Return a sentence for each problem, or the sentence that the error was made from."""
         return [problem.message for problem in self.problems] or [str(self)]
 
 
@@ -145,7 +145,7 @@ class DesignError(MemtileError):
 
 
 class InputFileError(MemtileError):
-    """A file that is not what the command expects."""
+    """A file with contents that the command does not expect."""
 
     reason = "input_file"
 

@@ -1,6 +1,6 @@
 """Programs of register writes: transactions, CDO files and register dumps read, run, recorded and written.
 
-``docs/files.md`` says what is in them.
+``docs/files.md`` describes the formats.
 """
 
 from __future__ import annotations

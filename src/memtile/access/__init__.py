@@ -1,4 +1,4 @@
-"""What moves: the address walk of a descriptor; tilings and views lowered to descriptors. No time here."""
+"""Access patterns: the address walk of a descriptor; tilings and views lowered to descriptors. Untimed."""
 
 from __future__ import annotations
 

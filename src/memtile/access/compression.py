@@ -27,7 +27,7 @@ _BITS_SET = np.bitwise_count(np.arange(1 << 16)).astype(np.int64)
 
 
 def compress(words: Words) -> Words:
-    """What MM2S sends for ``words``: uint32[m] for uint32[n], ceil(n/8) <= m <= 9 * ceil(n/8)."""
+    """Return the MM2S words for ``words``: uint32[m] for uint32[n], ceil(n/8) <= m <= 9 * ceil(n/8)."""
     groups = -(-len(words) // COMPRESSED_GROUP_WORDS)
     padded = np.zeros(groups * COMPRESSED_GROUP_WORDS, dtype=_WORD)
     padded[: len(words)] = words

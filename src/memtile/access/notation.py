@@ -29,7 +29,7 @@ def rearrange(array: View, pattern: str, **axes_lengths: int) -> View:
     """``einops.rearrange`` of a view: ``rearrange(v, "(h hp) (w wp) -> h w hp wp", hp=4, wp=8)``.
 
     Raises:
-        TransferError: einops refuses the pattern or is not installed, or the order is no nest of loops.
+        TransferError: einops rejects the pattern or is not installed, or the order is not a nest of loops.
     """
     return _by_einops("rearrange", array, pattern, axes_lengths)
 
@@ -71,10 +71,10 @@ def tensor_access_pattern(
 ) -> View:
     """mlir-aie's ``TensorAccessPattern``: the view with axes ``sizes``, outermost first, all in elements.
 
-    Accesses beyond the tensor are refused, where mlir-aie wraps them around. Stride 0 repeats.
+    Accesses beyond the tensor are errors here; mlir-aie wraps them around. Stride 0 repeats.
 
     Raises:
-        TransferError: everything that makes the pattern illegal.
+        TransferError: every reason why the pattern is illegal.
     """
     raise_if(list(_pattern_problems(tensor_dims, offset, sizes, strides)), TransferError)
     axes = [merged([LoopAxis(FLAT, *loop)]) for loop in zip(sizes, strides, strict=True)]
@@ -99,7 +99,8 @@ def dma_dimensions(
         dtype: element type, as for ``view``.
 
     Raises:
-        TransferError: text that is no such list, lists of different lengths, or accesses beyond the buffer.
+        TransferError: text that is not such a list, lists of different lengths, or accesses beyond the
+            buffer.
     """
     loops, pads = _pairs("dimensions", dimensions), _pairs("pad_dimensions", pad_dimensions)
     array = tensor_access_pattern(

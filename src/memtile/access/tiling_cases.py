@@ -63,7 +63,7 @@ class TilingCase:
         tile: kind of the tile whose DMA moves the data.
         access: ``"read"`` = MM2S, ``"write"`` = S2MM.
         declared: ``tile`` is what the case itself says, so UG1603's limit on the rank holds (DEV-TIL-1).
-        legal: False for a case that is known to be bad.
+        legal: False for a known illegal case.
         expected: the published sequence, if any.
         published_bds: descriptors that AMD's compiler takes, in both of its phases, if published.
         memref: the memref that the tiling was made of; None = it was given as a tiling.

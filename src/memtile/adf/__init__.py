@@ -1,4 +1,4 @@
-"""Graphs of UG1603 in C++: what they describe, where it goes in the array, and how it runs."""
+"""Graphs of UG1603 in C++: their description, their placement in the array, and their run."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ class CostBand:
         ports: throughput of the output PLIOs.
         kernels: those whose cost is a range, with it.
         bounded: names of kernels whose cost is a lower bound at both ends.
-        latencies: of each pair of PLIOs that data go between.
+        latencies: of each pair of PLIOs with data between them.
     """
 
     cycles: int

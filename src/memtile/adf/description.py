@@ -375,7 +375,7 @@ class NotEqual:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """A program's graphs and all that belongs to them.
+    """The graphs of a program, with their kernels, ports and connections.
 
     Attributes:
         format: :data:`FORMAT`.

@@ -36,7 +36,7 @@ def load(
     folder: Path | str = ".",
     instance: str = "",
 ) -> GraphProgram:
-    """A graph program in C++; it is compiled when something is first asked of it.
+    """Return a graph program in C++; its first use compiles it.
 
     Args:
         files: sources, one with ``main``.
@@ -107,7 +107,7 @@ class GraphProgram:
         """The graphs as their constructors describe them.
 
         Raises:
-            InputFileError: the program does not compile or refuses, or has no graph.
+            InputFileError: the program does not compile, stops with an error, or has no graph.
             DesignError: no such device.
         """
         return self._run.described()
@@ -123,7 +123,7 @@ class GraphProgram:
         return self._run.planned()
 
     def verdicts(self) -> list[Verdict]:
-        """What AMD's compiler would refuse, by rules that are public; no reason not to run it here.
+        """Errors that AMD's compiler would report by its public rules; memtile runs the graph anyway.
 
         Raises:
             InputFileError: as of ``description``.
@@ -132,7 +132,7 @@ class GraphProgram:
         return amd_verdicts(self.description, self.options.device)
 
     def check(self) -> Plan:
-        """Bring the graphs into an array without running them: what does not fit is refused.
+        """Place the graphs in an array without running them; raise an error if they do not fit.
 
         Returns:
             The plan.
@@ -145,7 +145,7 @@ class GraphProgram:
         return self.plan
 
     def lowered(self) -> Lowered:
-        """An array with the graphs in it, routed; nothing runs.
+        """Return an array with the graphs placed and routed, not running.
 
         Raises:
             InputFileError: as of ``plan``.
@@ -164,7 +164,7 @@ class GraphProgram:
         return ProgramRun(self.files, silent).updates()
 
     def array(self) -> Array:
-        """The array that the graphs become, routed; made anew, and nothing of it has run.
+        """Return a new array with the graphs placed and routed, not yet run.
 
         Raises:
             InputFileError: as of ``plan``.
@@ -201,7 +201,7 @@ class GraphProgram:
         return ProgramRun(self.files, replace(self.options, run=chosen)).run()
 
     def run_again(self, options: RunOptions, end: RangeEnd = "") -> ProgramResult:
-        """Run it once more for its cycles: without a word of ``main``, and unwatched.
+        """Run the graph again for its cycles, without output of ``main`` and without progress reports.
 
         Args:
             options: of the run.

@@ -129,13 +129,13 @@ class PlannedMemory:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A description, and where all of it goes.
+    """A description and its placement.
 
     Attributes:
         device: name of the device.
         columns: that it needs, from column 0 on.
         parameters: id of a parameter port -> its bytes in the data memory of its core.
-        notes: what was chosen where the graph left it open, one sentence each.
+        notes: choices that the graph left open, one sentence each.
         tables: (kernel, table) -> bytes of the look-up table in data memory that the kernel's core reaches.
     """
 

@@ -112,15 +112,15 @@ class ProgramOptions:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ProgramResult:
-    """What a graph program left.
+    """The outcome of a graph program.
 
     Attributes:
         code: exit code of ``main``; None = it did not finish.
-        plan: where its graphs went; None = it asked for no run.
-        graph: what their run left; None = it asked for no run.
-        cautions: what files of PLIO have that no guide describes.
+        plan: placement of its graphs; None = it requested no run.
+        graph: outcome of their run; None = the program requested no run.
+        cautions: contents of PLIO files that no guide describes.
         held: why ``main`` did not finish: a call that waits for ever; empty = it did, or Ctrl-C.
-        costs: per kernel what its last call cost, and where the cycles come from.
+        costs: for each kernel, the cost of its last call and the source of the cycles.
     """
 
     code: int | None
@@ -147,7 +147,7 @@ class ProgramResult:
 
     @property
     def good(self) -> bool:
-        """Whether ``main`` returned 0 and every graph did what it was asked for."""
+        """Whether ``main`` returned 0 and every graph ran without error to the end of its iterations."""
         graph = self.graph
         ran = graph is None or (graph.result.good and not graph.unfinished)
         return self.code == 0 and ran

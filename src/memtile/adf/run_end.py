@@ -20,12 +20,12 @@ _PLIO = re.compile(r"^PLIO '([^']+)' at ")
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """Input that ran out: what kernels and buffers still wait for.
+    """Exhausted input: the data that kernels and buffers still wait for.
 
     Attributes:
         name: of the PLIO.
         elements: that came.
-        needed: by the iterations that were asked for; None = a stream, of which no graph says how much.
+        needed: by the requested iterations; None = a stream, whose length no graph specifies.
         element: their type.
     """
 

@@ -35,9 +35,10 @@ class Device:
         noc_columns: columns whose interface tile has a DMA.
         generation: of the array.
         transaction_generations: numbers by which headers of transactions name its generation.
-        family: what AMD sells it as.
-        board: of ``arch.boards.BOARDS``, whose measured constants it has; "" where nothing was measured.
-        dispatch: how its programs are launched unless a run says otherwise (DEV-QUEUE-2).
+        family: AMD's product family.
+        board: name in ``arch.boards.BOARDS`` of the board with its measured constants; "" = none was
+            measured.
+        dispatch: default way to launch its programs (DEV-QUEUE-2).
         first_column: physical number of design column 0.
         physical_columns: columns on the die that neighbour each other.
         source: of columns, rows and NoC columns.
@@ -70,7 +71,7 @@ class Device:
         return range(self.memory_rows.stop, self.rows)
 
     def tile(self, column: int, row: int) -> TileName:
-        """Kind of the tile at ``(column, row)``.
+        """Return the kind of the tile at ``(column, row)``.
 
         Raises:
             DesignError: outside the device.
@@ -273,7 +274,7 @@ def device(name: str) -> Device:
     """The device or partition called ``name``, in any case.
 
     Raises:
-        DesignError: none is called so; it lists the known ones and says what other names mean.
+        DesignError: no device has this name; the error lists the known ones and explains other names.
     """
     key = name.lower()
     found = DEVICES.get(key) or PARTITIONS.get(key)

@@ -88,10 +88,10 @@ WIRE_IDLE = 8
 class Timing:
     """Every latency and buffer depth that the cycle engine uses.
 
-    Some measurements no constant explains: the rest of a relay's first word (DEV-SILICON-1), how often two
+    No constant explains some measurements: the rest of a relay's first word (DEV-SILICON-1), how often two
     sides meet in a bank (DEV-SILICON-3), on which side of a port its events are (DEV-SILICON-4), descriptors
     that transactions use twice (DEV-SILICON-5), a cycle between a core's stream and its sender
-    (DEV-SILICON-6), when a task that waits is said to start (DEV-SILICON-7), and how far a sender
+    (DEV-SILICON-6), when a waiting task is reported to start (DEV-SILICON-7), and how far a sender
     fetches ahead (DEV-SILICON-8).
 
     Raises:
@@ -386,8 +386,8 @@ class Timing:
     def of_board(cls, name: str) -> Timing:
         """The constants of a board: "phoenix", "strix", "strix_halo", or the set "assumed" of none.
 
-        An array has those of its device's board unless others are given: of an npu1 "phoenix", of an npu2
-        "strix". See docs/silicon.md for the measurements and docs/timing.md for what they are of.
+        An array uses those of its device's board unless others are given: of an npu1 "phoenix", of an npu2
+        "strix". See docs/silicon.md for the measurements and docs/timing.md for their definitions.
 
         Raises:
             DesignError: no such board.

@@ -43,12 +43,12 @@ class Iteration(NamedTuple):
     current: int = 0
 
     def position(self, execution: int) -> int:
-        """``current`` of the ``execution``-th run from now on; one that is beyond the wrap is met once."""
+        """Return ``current`` of the ``execution``-th run from now on; a value beyond the wrap occurs once."""
         return (min(self.current, self.wrap - 1) + execution) % self.wrap if execution else self.current
 
     @property
     def different(self) -> int:
-        """Executions until their positions come again."""
+        """Executions until the positions repeat."""
         return self.wrap + (self.current >= self.wrap)
 
 
@@ -91,21 +91,21 @@ NO_ITERATION, NO_ACQUIRE, NO_RELEASE, DEFAULT_AXI = Iteration(), Acquire(), Rele
 class Descriptor:
     """One buffer descriptor.
 
-    Building one checks nothing but the tile name: ``check`` has the problems of its values, ``encode`` raises
-    them, and so do ``write_bd`` and ``start`` in a design, which look at the whole walk as well.
+    The constructor checks only the tile name. ``check`` returns the problems of the values; ``encode`` raises
+    them, and so do ``write_bd`` and ``start`` in a design, which check the entire walk as well.
 
     Two descriptors are equal exactly when they give the same register words: trailing dimensions ``(1, 0)``
     and trailing pads ``(0, 0)``, which the registers cannot tell from absent ones, are dropped on
     construction.
 
     Attributes:
-        tile: tile kind, ``"memory"``, ``"compute"`` or ``"interface"``; with ``_2p``
-            behind it of AIE2P, with ``_v2`` of AIE-ML v2.
+        tile: tile kind, ``"memory"``, ``"compute"`` or ``"interface"``; with the suffix ``_2p`` for AIE2P,
+            ``_v2`` for AIE-ML v2.
         length: stream words of one execution, pad words included.
         address: first word in the DMA's address scheme; memory tile: west 0, own and east windows above it.
         dims: ``(step, wrap)`` from the fastest dimension on; none = contiguous. The last dimension a tile
             has (D3 on the memory tile, D2 elsewhere) has no wrap. Its step may be 0 on the memory tile of
-            AIE-ML v2: MM2S repeats what is below it (AM029 D3_Stepsize_Zero).
+            AIE-ML v2: MM2S repeats the lower dimensions (AM029 D3_Stepsize_Zero).
         pad: ``(before, after)`` from dimension 0 on; memory tile MM2S only.
         iteration: offset from one execution to the next.
         next: number of the BD that follows in the chain; ``None`` = the chain ends.
@@ -191,7 +191,7 @@ class Descriptor:
         return Sheet((SheetColumn("Descriptor"), SheetColumn("")), rows).html()
 
     def but(self, **changes: Any) -> Self:
-        """A copy with some attributes changed."""
+        """Return a copy with some attributes changed."""
         return replace(self, **changes)
 
 

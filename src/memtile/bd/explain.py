@@ -30,7 +30,7 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What a descriptor does.
+    """An explanation of a descriptor.
 
     Attributes:
         descriptor: the descriptor.

@@ -32,7 +32,7 @@ _ENCODING_NOTE = {Encoding.AS_IS: "", Encoding.MINUS_ONE: ", stored minus one", 
 
 
 def check(d: Descriptor, bd: int | None = None) -> list[Problem]:
-    """Everything that keeps the registers from holding the descriptor or the tile from running it.
+    """Return every reason why the registers cannot hold the descriptor or the tile cannot run it.
 
     Args:
         d: the descriptor.

@@ -20,7 +20,7 @@ DmaLock = NewType("DmaLock", int)
 
 
 class Place(NamedTuple):
-    """What a DMA address or lock id names: the window and the address (words) or id inside that tile."""
+    """The target of a DMA address or lock id: the window, and the address (words) or id in its tile."""
 
     window: str
     local: int
@@ -78,10 +78,10 @@ OWN = Window(MEMORY, "own")
 """A memory tile's own memory and locks."""
 
 WEST = Window(MEMORY, "west")
-"""Those of its neighbour to the west."""
+"""Memory and locks of the neighbour to the west."""
 
 EAST = Window(MEMORY, "east")
-"""Those of its neighbour to the east."""
+"""Memory and locks of the neighbour to the east."""
 
 
 def place_of_address(kind: TileKind, address: int) -> Place | None:

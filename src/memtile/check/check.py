@@ -264,14 +264,14 @@ def _same(one: Finding, two: Finding) -> bool:
 
 
 def check_design(design: Callable[[], MemoryTile | Array], name: str = "design") -> CheckResult:
-    """What is wrong with a design in Python before it runs; ``memtile check`` does the same.
+    """Check a design in Python before it runs; ``memtile check`` does the same.
 
     Args:
-        design: makes the design; what it refuses is a finding.
-        name: for the places of findings that have none of their own.
+        design: makes the design; an error that it raises becomes a finding.
+        name: used as the place of findings without one.
 
     Returns:
-        The findings, errors first; ``good`` if there is no error.
+        The findings, errors first; ``good`` is True if there is no error.
     """
     return check(name, lambda: of_design(design(), name))
 

@@ -17,11 +17,11 @@ class CheckResult:
     """The outcome of a check.
 
     Attributes:
-        name: of what was checked, as the user gave it.
+        name: name of the checked input, as the user gave it.
         findings: errors first.
-        tasks: how many tasks of channels were looked at.
-        notes: what could not be looked at, a line each.
-        proved: what the design says of every timing; None where nothing was played.
+        tasks: number of channel tasks examined.
+        notes: parts that could not be examined, a line each.
+        proved: what holds for every timing of the design; None if the check did not execute it.
     """
 
     name: str
@@ -32,15 +32,15 @@ class CheckResult:
 
     @property
     def good(self) -> bool:
-        """Whether there is no error; warnings and notes are none."""
+        """Whether there is no error; warnings and notes do not count."""
         return all(finding.severity is not Severity.ERROR for finding in self.findings)
 
     def count(self, severity: Severity) -> int:
-        """Findings of a severity."""
+        """Return the number of findings of a severity."""
         return sum(finding.severity is severity for finding in self.findings)
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """Return plain data."""
         return {
             "name": self.name,
             "good": self.good,

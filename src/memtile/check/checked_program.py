@@ -62,7 +62,7 @@ class Subject:
         hosted: the host is part of it; else somebody else may give locks their values.
         open_host: a host sequence depends on numbers that only a run has, and is not looked at.
         with_number: the design where each of these numbers has one value; None = there are none.
-        notes: what could not be looked at, a line each.
+        notes: parts that could not be examined, a line each.
         lost: what functions of cores that do not run here write nowhere, with the names of the cores.
         findings: about calls of C++ functions, which were compiled to see what they take.
         moves: what descriptors and transfers of the text touch.

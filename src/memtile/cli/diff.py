@@ -72,8 +72,9 @@ def diff(
 
     Designs in Python and MLIR and graphs in C++ are run; records are those of memtile run --record; files of
     register writes, builds, containers and dumps are compared as the registers that they leave, descriptors
-    in words. Of two different kinds what both have is compared. Macros of graphs are given by -D, or by --set
-    and --second-set; input files are below --in-folder, the working folder, or the folder of the graph.
+    in words. Of two different kinds, the parts that both have are compared. Macros of graphs are given by -D,
+    or by --set and --second-set; input files are below --in-folder, the working folder, or the folder of the
+    graph.
 
     Ends with exit code 0 if nothing differs, with 1 if something does; with --tolerance registers and causes
     do not count, and cycles only beyond it.

@@ -56,7 +56,7 @@ def disasm(
     JSON). Shows the tile, register and fields of each operation, started tasks and lock values, and explains
     each descriptor once it is complete. Without --device, tiles are those of the header, or of npu1.
 
-    --diff compares two files and ends with exit code 1 if they do not do the same.
+    --diff compares two files and ends with exit code 1 if their effects differ.
     """
     from memtile.arch.devices import device as find_device
     from memtile.report.disassembly import disassembly_json, summary_json

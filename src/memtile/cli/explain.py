@@ -81,8 +81,8 @@ def explain(
     Coredumps are those of XRT, raw or ELF (Runtime.aie_coredump_file in xrt.ini), and those of memtile run
     --coredump. Registers show what channels, locks and cores do, not what is queued or which lock a core
     waits for. With --design the design is run too: if both reach the same state, the findings of the run
-    hold for the machine, and if not, the registers that differ are listed. A memtile serve knows more:
-    what is queued, what was sent, and with its --check races; it also gives its --record, and with its
+    hold for the machine; if not, the registers that differ are listed. A running memtile serve knows
+    more: queued tasks, sent words, and with its --check races; it also gives its --record, and with its
     --history its --report and --perfetto so far.
 
     A design in Python, IRON or MLIR, or a graph in C++ is run: why it is stuck, or what limits it, and what

@@ -70,8 +70,8 @@ def export(
     Everything is placed: buffers have addresses, locks and descriptors numbers, streams switch settings. A
     text or a program that is made of object FIFOs stays at that level. Kernels become calls of functions in
     objects named after them or their sources, between the same locks; a host becomes a runtime sequence.
-    The cores of a graph repeat its kernels without end, and --functions writes what they call. What no
-    operation says is refused by name.
+    The cores of a graph repeat its kernels without end, and --functions writes what they call. Parts that no
+    operation can express are errors, reported by name.
     """
     from memtile.mlir_writer.designs import to_mlir
 

@@ -201,7 +201,7 @@ def info(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
-    """Show devices with the limits of their tile kinds; a register; or what --set can set of a design.
+    """Show devices with the limits of their tile kinds; a register; or the --set parameters of a design.
 
     Of a register it shows fields, reset values, and what an access does in the model. An address is an
     offset in a tile, or column << 25 | row << 20 | offset. Without a device, npu1 is meant.

@@ -22,7 +22,7 @@ class PrintedResult(Protocol):
     """A result that has both forms."""
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """Return plain data."""
 
     def __rich__(self) -> Sheet:
         """Tables and sentences."""

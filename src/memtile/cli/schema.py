@@ -19,9 +19,9 @@ Examples:
 def schema(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="The schema to print.")] = None,
 ) -> None:
-    """Print the JSON Schema of what a command reads or writes, or list them.
+    """Print the JSON Schema of a command's input or output, or list all schemas.
 
-    Schemas are of draft 2020-12, and each stands alone. What they say is stable, texts for people are not.
+    Schemas are of draft 2020-12, and each stands alone. The schemas are stable; texts for people are not.
     """
     from memtile.schemas import schema as schema_of
     from memtile.schemas import schema_titles

@@ -125,8 +125,8 @@ def serve(
 
     Time passes only with accesses: some cycles between any two of them, more before a read.
 
-    Findings about the array, with --check also races, are reported at the end, and as soon as a client leaves
-    or polls what cannot change any more. Files are written at the end; memtile explain --server asks earlier.
+    Findings about the array, with --check also races, are reported at the end, and when a client disconnects
+    or polls a word that cannot change. Files are written at the end; memtile explain --server asks earlier.
     """
     import asyncio
 

@@ -48,9 +48,9 @@ def survey(
 
     Designs are tested as memtile test does, without its check and its settings. Arrays beside a design,
     inN.npy and outN.npy, are its arguments and their expected values: exact, or wrong. Without them
-    arguments are zeros, and a design finished or was stuck. What could not begin is
-    refused, by the name of what is missing. A program of IRON is run as far as its first design, with the
-    tensors that it makes.
+    arguments are zeros, and a design finished or was stuck. A design that cannot start is refused, with the
+    name of the missing part. A program of IRON is run as far as its first design, with the tensors that it
+    makes.
 
     Ends with exit code 1 unless all are exact or finished. Ctrl-C ends the survey and shows what was done
     until then, marked as interrupted.

@@ -244,7 +244,7 @@ def replay(
     This runs the Python code in the log with all your rights: replay only logs from writers you trust. On a
     terminal memtile asks first; elsewhere --trust is needed.
 
-    Ends with exit code 1 if something else comes out.
+    Ends with exit code 1 if the results differ.
     """
     from memtile.explore.sweep.reruns import replay as again
 

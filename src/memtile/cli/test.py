@@ -151,7 +151,7 @@ def run_tests(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
 ) -> None:
-    """Test designs: check each, run it, compare what comes out, and hold its cycles to a budget.
+    """Test designs: check each, run it, compare its outputs, and hold its cycles to a budget.
 
     Arrays beside a design, inN.npy and outN.npy, are its arguments and what must come out; memtile-tests.toml
     says more (docs/ci.md). Options here are for every design, over the file; --in, --expect and --cycles are

@@ -93,8 +93,8 @@ def decode(
     """Show when the events of a trace were asserted.
 
     Reads packets in event-time mode of any number of trace units: hexadecimal words as mlir-aie writes them,
-    raw little-endian words, or a NumPy array. What cannot be read is reported with its word, as are lost
-    events, and ends with exit code 1; everything else is decoded.
+    raw little-endian words, or a NumPy array. Unreadable packets are reported with their word, as are lost
+    events, and end with exit code 1; everything else is decoded.
     """
     from memtile.io.trace.decoder import decode as decode_words
     from memtile.io.trace.trace_names import named, unnamed, unplaced

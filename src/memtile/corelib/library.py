@@ -74,7 +74,7 @@ class Described(NamedTuple):
     Attributes:
         names: names that it answers, with placeholders such as ``{TYPE}``.
         arguments: of a call, in order.
-        changes: those that it changes.
+        changes: the arguments that it changes.
         text: what it does, in one sentence or more.
     """
 
@@ -106,7 +106,7 @@ def library(
             ``{"DIM_m": 64}``; docs/kernels.md lists them.
 
     Raises:
-        DesignError: no device is called so, the AIE API has no such mode, no function has such a macro.
+        DesignError: no device has this name, the AIE API has no such mode, or no function has such a macro.
     """
     Modes().set(rounding, saturation)
     _check_defines(defines or {})
@@ -142,7 +142,7 @@ def _check_defines(given: Mapping[str, int]) -> None:
 
 
 def unknown(name: str) -> str:
-    """What to say about a function that the library does not have: the nearest names, and what to do."""
+    """Return the message for a function that the library does not have: the nearest names, and what to do."""
     own = library()
     if name in own:
         return f"{name}({own[name].entry.signature}) is in the library (memtile.kernels.aie)."

@@ -156,7 +156,7 @@ class External:
     Attributes:
         name: as the design writes it.
         entry: the function behind it.
-        groups: what stands in the placeholders of the name.
+        groups: values of the placeholders in the name.
         generation: of the device.
         options: what the library was made with.
         charged: each cost that a call was charged so far, in this order.
@@ -325,7 +325,7 @@ class External:
         return TYPES.get(self.groups.get(kind, kind)) if kind else None
 
     def check(self, declared: Sequence[Declared], *, signs: bool = False) -> None:
-        """See that a call with arguments of these types can be.
+        """Check that arguments of these types can be passed in a call.
 
         Args:
             declared: of each argument.

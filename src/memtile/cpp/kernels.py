@@ -47,8 +47,8 @@ class CppKernels:
     """C++ sources whose functions cores call: nothing is compiled before a run asks for one.
 
     Attributes:
-        sources: what they are made of, for a core of AIE-ML.
-        studies: what is asked about them.
+        sources: the sources and options, for a core of AIE-ML.
+        studies: the checks to make on them.
     """
 
     def __init__(self, sources: Sources, studies: Studies) -> None:
@@ -71,7 +71,7 @@ class CompiledKernels(Mapping[str, "CppFunction"]):
 
     Args:
         sources: what they are made of.
-        studies: what is asked about them.
+        studies: the checks to make on them.
 
     Attributes:
         studies: the same.

@@ -93,8 +93,8 @@ class Array(Bench):
 
     Args:
         device: device name, see ``memtile info``.
-        columns: how many columns the design uses, from column 0 on; all if omitted.
-        timing: timing constants; those measured of the device's board if omitted (``arch.timing``).
+        columns: number of columns that the design uses, from column 0 on; all if omitted.
+        timing: timing constants; if omitted, the constants measured on the device's board (``arch.timing``).
 
     Attributes:
         columns: columns of the design.
@@ -148,11 +148,11 @@ class Array(Bench):
 
     @property
     def tiles(self) -> tuple[Tile, ...]:
-        """The tiles that the design has asked for."""
+        """The tiles that the design has requested."""
         return tuple(self._tiles.values())
 
     def tile(self, column: int, row: int) -> Tile:
-        """The tile at ``(column, row)``, the same object every time.
+        """Return the tile at ``(column, row)``, the same object on every call.
 
         Raises:
             DesignError: the array has no such tile.
@@ -173,10 +173,11 @@ class Array(Bench):
         Args:
             column: of the tile.
             row: of the tile.
-            interleaved: bank mapping, see ``MemoryTile.interleave``; None = as it is, interleaved at first.
+            interleaved: bank mapping, see ``MemoryTile.interleave``; None = unchanged; interleaved by
+                default.
 
         Raises:
-            DesignError: no memory tile is there.
+            DesignError: the place has no memory tile.
         """
         tile = self._as(MemoryTile, column, row, self.device.memory_rows)
         if interleaved is not None:
@@ -187,7 +188,7 @@ class Array(Bench):
         """The compute tile at ``(column, row)``.
 
         Raises:
-            DesignError: no compute tile is there.
+            DesignError: the place has no compute tile.
         """
         return self._as(ComputeTile, column, row, self.device.compute_rows)
 
@@ -195,29 +196,30 @@ class Array(Bench):
         """The interface tile of ``column``.
 
         Raises:
-            DesignError: the array has no such column, or no interface tile that is modelled.
+            DesignError: the array has no such column, or its interface tile is not modelled.
         """
         return self._as(InterfaceTile, column, 0, range(INTERFACE_ROWS))
 
     def external(self, name: str, array: npt.NDArray[Any], address: int | None = None) -> Buffer:
-        """Let all interface tiles reach an array in external memory; runs change it in place.
+        """Make an array in external memory accessible to all interface tiles; runs change it in place.
 
         Args:
             name: of the buffer, once per design.
-            array: whole words, C-contiguous; a read-only array is read-only memory.
+            array: a multiple of 4 bytes, C-contiguous; a read-only array is read-only memory.
             address: byte address; the next free page if omitted.
 
         Raises:
-            DesignError: no array, a name used twice, no whole words, an address that does not do, or memory
-                that another external buffer has.
+            DesignError: not an array, a name used twice, a size that is not a multiple of 4 bytes, an
+                unusable address, or memory that another external buffer occupies.
         """
         return external_buffer(self, self.engine.external, name, array, address)
 
     def connect(self, source: End, *targets: End) -> RouteDemand:
-        """Ask for a circuit from an MM2S channel to one or more S2MM channels; routed by :meth:`route`.
+        """Request a circuit from an MM2S channel to one or more S2MM channels; :meth:`route` routes it.
 
         Raises:
-            DesignError: a channel of the wrong direction, or that has another circuit; names both.
+            DesignError: a channel has the wrong direction or already has another circuit; the error names
+                both.
         """
         return self.circuits.connect(source, targets)
 
@@ -227,11 +229,12 @@ class Array(Bench):
         Args:
             column: of the tile.
             row: of the tile.
-            slave: port that words come from, such as ``"DMA0"`` or ``"SOUTH2"``.
-            masters: ports that they go to, all of them.
+            slave: port that supplies the words, such as ``"DMA0"`` or ``"SOUTH2"``.
+            masters: ports that all receive them.
 
         Raises:
-            DesignError: the switch cannot join them, or a master has another slave; names both.
+            DesignError: the switch cannot join them, or a master already has another slave; the error names
+                both.
         """
         self._check(column, row)
         self.circuits.by_hand(column, row, slave, masters)
@@ -249,22 +252,22 @@ class Array(Bench):
         bank: Mapping[Tile, int] | None = None,
         at: Mapping[Tile, Sequence[int]] | None = None,
     ) -> ObjectFifo:
-        """Objects from one tile to others, ``depth`` deep at every end; see :class:`ObjectFifo`.
+        """Return a FIFO from one tile to others, ``depth`` buffers at each end; see :class:`ObjectFifo`.
 
         Args:
-            name: for messages, buffers and locks; its own in the array.
+            name: for messages, buffers and locks; unique in the array.
             producer: the tile that fills objects.
             consumers: the tiles that read them; each sees every object.
-            depth: objects in flight at every end, 1 or more; or a number for each end, the producer's first.
+            depth: buffers at every end, 1 or more; or a number for each end, the producer's first.
             shape: of an object, in elements.
             dtype: of its elements.
-            repeat: how often each object is sent before its buffer is free again.
-            bank: by tile the first bank to look in for its buffers.
-            at: by tile the first byte of each of its buffers.
+            repeat: number of times each object is sent before its buffer is free again.
+            bank: for each tile, the first bank to try for its buffers.
+            at: for each tile, the first byte of each of its buffers.
 
         Raises:
             DesignError: no room for its buffers, locks or descriptors, no free channel, a depth or a repeat
-                below 1, a name that another FIFO has, or an end that is no tile of this array.
+                below 1, a name that another FIFO has, or an end that is not a tile of this array.
         """
         targets = list(consumers) if isinstance(consumers, Iterable) else [consumers]
         size = tuple(shape) if isinstance(shape, Iterable) else (shape,)
@@ -282,18 +285,18 @@ class Array(Bench):
         ids: Sequence[int] | None = None,
         order: Order = (),
     ) -> PacketBus:
-        """Streams of packets that share links, each from one channel to others; routed by :meth:`route`.
+        """Return a bus of packet streams on shared links, one to many; :meth:`route` routes it.
 
         Args:
             name: for messages.
-            routes: per stream the MM2S channel, or another port, and the S2MM channels.
+            routes: for each stream, the MM2S channel or another port, and the S2MM channels.
             keep_headers: leave the header in the stream for the receivers, or for these ends alone.
-            ids: per stream the id in its headers; its number if omitted.
+            ids: for each stream, the id in its headers; if omitted, the number of the stream.
             order: one round of a merge in a fixed order: ids, and the packets of each in a row; empty =
                 streams that meet take turns as their packets come.
 
         Raises:
-            DesignError: more streams than ids, ids in conflict, or an end that another flow has.
+            DesignError: more streams than ids, conflicting ids, or an end that another flow uses.
         """
         with self.all_or_nothing():
             bus = PacketBus(name, self.circuits, routes, keep_headers=keep_headers, ids=ids, order=order)
@@ -301,11 +304,12 @@ class Array(Bench):
         return bus
 
     def route(self) -> Mapping[RouteDemand, Tree]:
-        """Find circuits for the flows that have none yet and write the registers; all circuits so far.
+        """Route the flows without a circuit and write the registers; return all circuits so far.
 
         Raises:
-            DesignError: the links that are full, and their users; an object FIFO left open; channels of a
-                packet bus with packets that are not theirs; circuits where the test bench feeds or takes.
+            DesignError: full links, with their users; an object FIFO with an open end; channels of a packet
+                bus with packets of other streams; circuits at a port that the test bench feeds or collects
+                from.
         """
         check_closed(self._fifos)
         channels = (channel for tile in self.tiles for channel in (*tile.s2mm, *tile.mm2s))
@@ -325,26 +329,26 @@ class Array(Bench):
             more: fields of :class:`RunOptions`.
 
         Raises:
-            DesignError: a stream that cannot be routed, an object FIFO with an open end; see there too.
+            DesignError: a stream that cannot be routed, or an object FIFO with an open end; see also ``run``.
         """
         self.route()
         return super().run(options, **more)
 
     def poll(self, address: int, mask: int, value: int, max_cycles: int = MAX_CYCLES) -> bool:
-        """Let the array run until the word at an absolute address has ``value`` under ``mask``.
+        """Run the array until the word at an absolute address equals ``value`` under ``mask``.
 
         The word is read every ``sim.doors.polling.POLL_CYCLES`` cycles, with the side effects of the read.
-        False when it still differs after ``max_cycles``, or when nothing can move any more and no timer is
-        set.
+        Return False if the word still differs after ``max_cycles``, or if nothing can move any more and no
+        timer is set.
 
         Args:
             address: absolute byte address, ``column << 25 | row << 20 | offset``.
-            mask: bits that are compared.
-            value: what they must be.
+            mask: bits to compare.
+            value: their expected values.
             max_cycles: limit in cycles of the array clock.
 
         Raises:
-            RegisterError: nothing answers at the address.
+            RegisterError: the address is not mapped.
         """
         end, quiet = self.engine.now + max_cycles, False
 
@@ -358,38 +362,38 @@ class Array(Bench):
         return self.door.poll(address, mask, value, advance)
 
     def save(self, path: Path | str) -> None:
-        """Write the array to a file, from which :meth:`load` makes it again, in this process or another one.
+        """Write the array to a file; :meth:`load` restores it, in this process or another one.
 
         A run that continues from the file equals one that was never interrupted, bit by bit.
 
         Args:
-            path: of the file, used as given; an older file stays until the new one is complete.
+            path: of the file, used as given; an existing file remains until the new one is complete.
 
         Raises:
-            DesignError: a kernel or a host sequence that has not ended (a Python generator cannot be saved),
-                or a flow that has no circuit yet; names all of them.
+            DesignError: a kernel or a host sequence has not finished (a Python generator cannot be saved), or
+                a flow has no circuit yet; the error names all of them.
             InputFileError: the file cannot be written.
         """
         save(self, path)
 
     @classmethod
     def load(cls, path: Path | str) -> Array:
-        """The array that :meth:`save` wrote to a file.
+        """Return the array that :meth:`save` wrote to a file.
 
         Its parts are those of :attr:`tiles`, :attr:`fifos` and :attr:`buses`, by their names; external
         buffers are new arrays, see ``engine.external.buffers``.
 
         Raises:
-            InputFileError: the file is damaged, of another version, has more bytes of arrays than the limit
-                ``saved_bytes``, or a value that no run leaves there; names the member.
+            InputFileError: the file is damaged or of another version, holds more bytes of arrays than the
+                limit ``saved_bytes``, or has a value that no run can produce; the error names the member.
         """
         return load(cls, path)
 
     def diff(self, other: Array) -> StateDiff:
-        """What the states of this array and of another one of the same device differ in.
+        """Return the differences between the states of this array and of another one of the same device.
 
         Raises:
-            DesignError: the other one is of another device, or has more or fewer columns.
+            DesignError: the other array is of another device, or has more or fewer columns.
         """
         mine, theirs = ((a.device.name, a.columns, a.engine.timing) for a in (self, other))
         if mine != theirs:
@@ -407,7 +411,7 @@ class Array(Bench):
 
     @property
     def fifos(self) -> tuple[ObjectFifo, ...]:
-        """The object FIFOs that were asked for; those split or gathered from them come from them."""
+        """The object FIFOs that ``object_fifo`` made; their ``split`` and ``gather`` return the others."""
         return tuple(self._fifos)
 
     def _saved_runs(self) -> dict[str, Any]:

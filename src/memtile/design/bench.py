@@ -64,16 +64,16 @@ class Bench:
 
     @property
     def compares(self) -> bool:
-        """Whether words that come out are compared with others."""
+        """Whether any output is compared with expected words."""
         ports = (channel for tile in self._members for channel in tile.mm2s)
         return bool(self.compared or self.expected or any(port.expected is not None for port in ports))
 
     def add(self, tile: Tile) -> None:
-        """One more tile of the design."""
+        """Add a tile to the design."""
         self._members.append(tile)
 
     def post(self, write: Callable[[], None]) -> None:
-        """Write registers now, or at the end of a step that is all or nothing."""
+        """Write registers now, or at the end of the enclosing all-or-nothing step."""
         if self._posted is None:
             write()
         else:
@@ -81,13 +81,13 @@ class Bench:
 
     @contextmanager
     def all_or_nothing(self, *holders: Holder) -> Iterator[None]:
-        """A step that gives back what it claimed when it is refused in its middle, and then writes nothing.
+        """Return a context for an atomic step: if it fails, it releases its claims and writes nothing.
 
-        Buffers, locks, descriptors, channels and flows are claimed as the step goes; registers are written
-        at its end. A step inside another one is part of that.
+        The step claims buffers, locks, descriptors, channels and flows as it runs, and writes registers at
+        its end. A nested step is part of the outer one.
 
         Args:
-            holders: of all that the step claims; every tile and all flows if omitted.
+            holders: owners of everything that the step claims; every tile and all flows if omitted.
         """
         if self._posted is not None:
             yield
@@ -115,18 +115,18 @@ class Bench:
         """Compare an array in external memory with ``data`` after a run, element by element in C order.
 
         Args:
-            name: for the comparison in the result.
+            name: of the comparison in the result.
             array: the array in external memory; any shape and type.
-            data: what it must hold, of the same shape.
+            data: its expected values, in the same shape.
 
         Raises:
-            DesignError: another shape, or values that the array's type does not hold exactly.
+            DesignError: another shape, or values that the array's type cannot hold exactly.
         """
         wanted = exactly(data, array.dtype, f"array {name}", array.shape)
         self.compared.append((name, array, wanted.ravel()))
 
     def host(self, sequence: HostProgram) -> None:
-        """Have a host do a sequence of steps while the array runs: start tasks, wait for them, go on.
+        """Run a host sequence while the array runs: start tasks, wait for them, continue.
 
         Several sequences run side by side. A run continues a sequence where the previous run stopped.
 
@@ -134,7 +134,7 @@ class Bench:
             sequence: generator function over a :class:`~memtile.design.host.Host`.
 
         Raises:
-            DesignError: no generator function.
+            DesignError: not a generator function.
         """
         self.hosts.append(sequence_of(sequence, self._read))
 
@@ -150,13 +150,13 @@ class Bench:
             elf: True = an ELF of type ET_CORE, False = raw, None = an ELF if the name ends in ``.elf``.
 
         Raises:
-            DesignError: the design is a memory tile alone, of which the machine has no dump.
+            DesignError: the design is a single memory tile; the machine has no dump of one.
             InputFileError: the file cannot be written.
         """
         write_coredump(self.engine, self.device, Path(path), elf=elf)
 
     def run(self, options: RunOptions | int | None = None, **more: Unpack[RunKeywords]) -> Result:
-        """Run until nothing moves any more, or the limit is reached; Ctrl-C keeps what is done.
+        """Run until nothing moves any more, or the limit is reached; Ctrl-C keeps the results so far.
 
         A further run goes on where the last one stopped. Its result counts from the beginning of the design:
         cycles, stalls, outputs and checks; ``Result.before`` says how many cycles were there already.

@@ -160,8 +160,8 @@ class Buffer:
         offset: first byte in the tile's own memory.
         shape: NumPy shape, last dimension contiguous.
         dtype: element type.
-        place: column and row of the tile in an array; None = the tile is alone.
-        design: the design that it is part of, to be known from others; None = not said.
+        place: column and row of the tile in an array; None = a single tile.
+        design: the design that it belongs to, which tells its buffers from those of others; None = not known.
     """
 
     name: str
@@ -179,12 +179,12 @@ class Buffer:
 
     @property
     def words(self) -> int:
-        """Size in 32-bit words, of which the last need not be full."""
+        """Size in 32-bit words; the last word may be partly used."""
         return -(-self.nbytes // WORD_BYTES)
 
     @property
     def dma_address(self) -> int:
-        """First word as the tile's own DMA sees it."""
+        """First word, in the address scheme of the tile's own DMA."""
         return self.kind.own_window_words + self.offset // WORD_BYTES
 
     @property

@@ -84,7 +84,7 @@ class StreamPort:
 
     @property
     def expected(self) -> Array | None:
-        """The elements that are expected, flat; None if nothing is."""
+        """The expected elements, flat; None = no comparison."""
         if len(self._expected) > 1:
             self._expected, self._gathered = [np.concatenate(self._expected)], Gathered()
         return self._expected[0] if self._expected else None
@@ -96,11 +96,11 @@ class StreamPort:
 
     @property
     def label(self) -> str:
-        """What the design calls the channel: a name of its own or of its object FIFO; empty = nothing."""
+        """The design's name for the channel: its own or that of its object FIFO; empty = none."""
         return self._tile.engine.channel_names.get(self.index, "")
 
     def named(self, label: str) -> Self:
-        """Give the channel a name, for results and messages; it stands beside ``memory(0,1) MM2S 0``."""
+        """Name the channel for results and messages, which show the name beside ``memory(0,1) MM2S 0``."""
         self._tile.bench.post(lambda: self._tile.engine.channel_names.update({self.index: label}))
         return self
 
@@ -121,10 +121,11 @@ class StreamPort:
             data: any array of whole 32-bit words, taken in C order; elements of up to 32 bits, or longer
                 whole numbers that 32 bits hold exactly, such as those of ``np.arange(8)``. One element for
                 all, as ``np.broadcast_to`` makes it, takes the memory of one word.
-            pattern: repeating 0/1 readiness per cycle, not always 0.
+            pattern: repeating 0/1 readiness per cycle, with at least one 1.
 
         Raises:
-            DesignError: an MM2S channel, no whole words, longer elements, a pattern that is none.
+            DesignError: an MM2S channel, a size that is not a multiple of 4 bytes, longer elements, or an
+                invalid pattern.
         """
         self._must_be(S2MM, "feed")
         given = self._elements(data, "feed")
@@ -134,10 +135,11 @@ class StreamPort:
         self._pace(ready)
 
     def collect(self, dtype: npt.DTypeLike = np.uint32, pattern: Iterable[int] | None = None) -> None:
-        """Take every word of the stream port; the result has them as a flat array of ``dtype``.
+        """Collect every word of the stream port; the result has them as a flat array of ``dtype``.
 
         Raises:
-            DesignError: an S2MM channel, a pattern that is none, another type than what is expected has.
+            DesignError: an S2MM channel, an invalid pattern, or a type other than that of the expected
+                elements.
         """
         self._must_be(1 - S2MM, "collect")
         wanted, ready = dtype_of(dtype, self.name), self._readiness(pattern)
@@ -150,15 +152,15 @@ class StreamPort:
         self._pace(ready)
 
     def expect(self, data: Array, pattern: Iterable[int] | None = None) -> None:
-        """Collect, and compare what comes with the elements of ``data`` in C order, after those before.
+        """Collect the output and compare it with ``data`` in C order, after all earlier expected elements.
 
         Args:
             data: as for :meth:`feed`.
             pattern: as for :meth:`feed`.
 
         Raises:
-            DesignError: an S2MM channel, elements that 32 bits do not hold, of another type than those
-                before, a pattern that is none.
+            DesignError: an S2MM channel, elements that 32 bits cannot hold or of a type other than the
+                earlier ones, or an invalid pattern.
         """
         given = self._elements(data, "expect")
         self.collect(given.dtype, pattern)
@@ -166,7 +168,7 @@ class StreamPort:
         self._expected[-1:] = self._gathered.add(given) or [given.ravel()]
 
     def output(self) -> Array:
-        """What was collected so far; a tail shorter than one element is left out.
+        """Return the elements collected so far; a tail shorter than one element is left out.
 
         Raises:
             DesignError: after a run without words.
@@ -175,12 +177,12 @@ class StreamPort:
         return self.output_so_far()()
 
     def output_so_far(self) -> Callable[[], Array]:
-        """What makes :meth:`output` as it is now, when it is called."""
+        """Return a function that makes the present :meth:`output` when it is called."""
         taken, dtype = self._tile.engine.taken(self.index), self.dtype
         return lambda: _elements_of(taken.words(), dtype)
 
     def check(self) -> Check | None:
-        """Comparison of the output with what is expected, if anything is; of lengths alone without words."""
+        """Compare the output with the expected elements, if any; without words, only the lengths."""
         if not self._expected:
             return None
         engine, size, count = self._tile.engine, self.dtype.itemsize, sum(map(len, self._expected))
@@ -372,7 +374,7 @@ class Channel(StreamPort):
         number: within its direction.
 
     Attributes:
-        packets: ids in the headers of what it was given to send; None among them = words without a header.
+        packets: ids in the headers of the packets it sends; None among them = words without a header.
     """
 
     def __init__(self, tile: Tile, direction: int, number: int) -> None:
@@ -388,25 +390,26 @@ class Channel(StreamPort):
     def start(
         self, *work: Transfer | Descriptor, repeat: int = 1, loop: bool = False, token: bool = False
     ) -> tuple[int, ...]:
-        """Write the descriptors of ``work`` as one chain, or as several where that saves BDs, and push them.
+        """Write the descriptors of ``work`` as one chain, or as several if that saves BDs, and push them.
 
-        When no BDs are free, those of tasks that have ended are used again. A transfer of several runs or
-        tasks is a task of its own, or as many; where the queue has no room for that, and in a ring, all work
-        is one chain.
+        When no BDs are free, the channel reuses those of finished tasks. A transfer of several runs or tasks
+        becomes one or more separate tasks; where the queue has no room for them, and in a ring, all work is
+        one chain.
 
         Args:
             work: transfers or single descriptors, executed in order.
-            repeat: how often all of it runs; a task has 1..256 runs.
+            repeat: number of runs of all the work; a task has 1..256 runs.
             loop: close the chain into a ring that never ends; then ``repeat`` must be 1.
-            token: ask for a task-complete token, after the last of several tasks.
+            token: request a task-complete token; of several tasks, after the last.
 
         Returns:
             The BD numbers used.
 
         Raises:
-            DesignError: too few free BDs that the channel may use, task queue full, repeat out of range.
-            TransferError: a transfer in a ring that takes too many descriptors in one run.
-            DescriptorError: a descriptor the tile cannot hold, or whose walk leaves the DMA address space.
+            DesignError: too few free BDs for the channel, task queue full, repeat out of range.
+            TransferError: a transfer in a ring needs too many descriptors in one run.
+            DescriptorError: a descriptor that the tile cannot hold, or a walk that leaves the DMA address
+                space.
         """
         transfers = self._transfers(work)
         plan = plan_of(sent(self, transfers, self._tile.bench.buses), repeat, self._room(), loop=loop)
@@ -419,8 +422,8 @@ class Channel(StreamPort):
         """Let the header of each packet choose the descriptor that stores it (AM020: out-of-order S2MM).
 
         Args:
-            work: where packets may go, one descriptor each; senders name it, see ``Stream.packets``.
-            packets: how many packets to take, 1..256.
+            work: destinations of the packets, one descriptor each; senders name it, see ``Stream.packets``.
+            packets: number of packets to receive, 1..256.
 
         Returns:
             The BD numbers, in the order of ``work``.
@@ -444,10 +447,11 @@ class Channel(StreamPort):
             return self._start(plan, transfers)
 
     def pad_with(self, value: int) -> None:
-        """Set the word that this MM2S channel pads with (AIE2P, AIE-ML v2: DMA_MM2S_n_Constant_Pad_Value).
+        """Set the padding word of this MM2S channel (AIE2P, AIE-ML v2: DMA_MM2S_n_Constant_Pad_Value).
 
         Raises:
-            DesignError: an S2MM channel, a tile whose padding is zeros, or no 32-bit word.
+            DesignError: an S2MM channel, a tile that pads with zeros only, or a value that is not a 32-bit
+                word.
         """
         self._must_be(1 - S2MM, "pad_with")
         base = self._tile.kind.pad_value_base
@@ -464,19 +468,19 @@ class Channel(StreamPort):
         self._tile.post_word(base + self._number * WORD_BYTES, value)
 
     def status(self) -> dict[str, int]:
-        """Fields of the channel's status register, AM025 names."""
+        """Return the fields of the channel's status register, by their AM025 names."""
         kind = self._tile.kind
         register = self._register(kind.status_base[self._direction] + self._number * WORD_BYTES)
         return register.unpack(self._tile.own_door.read32(register.offset))
 
     @property
     def started(self) -> bool:
-        """Whether it was ever given work."""
+        """Whether the channel was ever given work."""
         return self._begun
 
     @property
     def at_rest(self) -> bool:
-        """Whether all its tasks have ended well, so that nothing reads their BDs any more."""
+        """Whether all its tasks have finished without error, so that nothing reads their BDs any more."""
         channels, i = self._tile.engine.channels, self.index
         idle = channels.phase[i] == Phase.IDLE and channels.queue_count[i] == 0
         return bool(idle and not channels.errors[i] and not self._posted)
@@ -488,21 +492,21 @@ class Channel(StreamPort):
 
     @property
     def tasks_done(self) -> int:
-        """Tasks that it has ended so far."""
+        """Tasks finished so far."""
         return int(self._tile.engine.state.channels.tasks_done[self.index])
 
     @property
     def tasks_open(self) -> int:
-        """Tasks that wait in its queue, and the one that runs (AM025: Task_Queue_Size, Channel_Running)."""
+        """Tasks waiting in its queue, plus the running one (AM025: Task_Queue_Size, Channel_Running)."""
         runs = self._tile.engine.state.channels.phase[self.index] != Phase.IDLE
         return self._queued() + int(runs)
 
     def give_back(self, bds: Sequence[int]) -> None:
-        """Let the BDs of a task that has ended be used again."""
+        """Release the BDs of a finished task."""
         self._tile.bd_pool.release(bds)
 
     def remember(self) -> Undo:
-        """What gives back the channel as it is now."""
+        """Return a function that restores the present state of the channel."""
         return undo_of(self, "claimed", "_begun", "_posted", "packets", "moves")
 
     def _saved(self) -> dict[str, Any]:

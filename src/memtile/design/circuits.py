@@ -98,7 +98,8 @@ class Circuits:
         """Join ports of one switch at once.
 
         Raises:
-            DesignError: the switch cannot join them, or a master has another slave; names both.
+            DesignError: the switch cannot join them, or a master already has another slave; the error names
+                both.
         """
         tile = self._device.tile(column, row)
         start = GraphPort(tile, column, row, False, slave)

@@ -19,12 +19,12 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """A buffer that wants a place.
+    """A buffer to place.
 
     Attributes:
         name: for messages and the plan.
         nbytes: size in bytes, whole 32-bit words.
-        channels: the channels that touch it, named as in results: ``"S2MM 0"``.
+        channels: the channels that access it, named as in results: ``"S2MM 0"``.
         window: ``"west"``, ``"own"`` or ``"east"``; None = any window the channels reach.
         at: first byte within the window; needs no solver. The window is ``"own"`` unless given.
         bank: bank of the window in which it must begin.

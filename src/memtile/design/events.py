@@ -77,7 +77,7 @@ class SwitchEnd:
 
     @property
     def packets(self) -> frozenset[int | None]:
-        """Ids that it was given to send beside its own: none."""
+        """Further packet ids to send: none."""
         return frozenset()
 
 
@@ -94,7 +94,7 @@ class Event:
 
     Attributes:
         unit: the event unit of the module.
-        name: as in the driver's tables, with the selector that was given out.
+        name: as in the driver's tables, with the assigned selector.
     """
 
     unit: EventUnit
@@ -102,12 +102,12 @@ class Event:
 
     @property
     def number(self) -> int:
-        """What registers hold for it."""
+        """The number of the event in registers."""
         return self.unit.events[self.name]
 
     @property
     def happened(self) -> bool:
-        """The sticky status: whether it was asserted since it was cleared."""
+        """The sticky status: whether the event was asserted since the status was cleared."""
         return self.unit.status(self.name)
 
 

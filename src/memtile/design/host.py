@@ -97,20 +97,20 @@ def _start(
 
 
 HostAction = HostTask | HostWait | HostPause | HostPoll
-"""What a sequence yields; made by the methods of ``Host``."""
+"""An action that a sequence yields; made by the methods of ``Host``."""
 HostProgram = Callable[["Host"], Iterator[HostAction]]
 
 
 class Host:
-    """What a sequence sees of its host.
+    """The host as a sequence uses it.
 
     Args:
         name: of the sequence, for messages.
         read: reads the word at an absolute byte address.
 
     Attributes:
-        tasks: what it has started, in order.
-        made: the steps that it made.
+        tasks: tasks started so far, in order.
+        made: the steps of the sequence so far.
     """
 
     def __init__(self, name: str, read: Callable[[int], int]) -> None:
@@ -131,7 +131,7 @@ class Host:
             token: ask for a task-complete token.
 
         Raises:
-            DesignError: no channel; what ``channel.start`` refuses is told when the step is done.
+            DesignError: not a channel; errors of ``channel.start`` are raised when the step runs.
         """
         if not isinstance(channel, Channel):
             step = "Name the channel first: host.start(tile.mm2s[0], transfer)."
@@ -141,10 +141,11 @@ class Host:
         return self.made.add(task, f"host.start({channel.name}, ...)")
 
     def wait(self, *what: HostTask | Channel) -> HostWait:
-        """Wait until tasks have ended: those named, those so far of the channels named, or all so far.
+        """Wait until tasks have finished: the given ones, all so far of the given channels, or all so far.
 
         Raises:
-            DesignError: neither a task nor a channel, a task that was not yielded, or a channel without one.
+            DesignError: neither a task nor a channel, a task that was not yielded, or a channel without a
+                task.
         """
         for each in what:
             if not isinstance(each, HostTask | Channel):
@@ -161,12 +162,12 @@ class Host:
         return self.made.add(HostWait(tuple(tasks)), "host.wait(...)")
 
     def poll(self, address: int, mask: int, value: int) -> HostPoll:
-        """Read the word at an absolute byte address until its bits of ``mask`` are those of ``value``.
+        """Read the word at an absolute byte address until it equals ``value`` under ``mask``.
 
         Args:
             address: of the word.
-            mask: bits that are compared.
-            value: what they must be.
+            mask: bits to compare.
+            value: their expected values.
         """
         text = f"{value:#x} in the bits {mask:#x} of the word at {address:#010x}"
         poll = HostPoll(text, lambda: self._read(address) & mask == value, lambda: self._read(address) & mask)

@@ -26,9 +26,9 @@ class Lock:
         name: for messages and tables.
         kind: tile kind that owns it.
         id: number within the tile.
-        place: column and row of the tile in an array; None = the tile is alone.
-        window: through which a DMA sees it; a neighbour's comes from ``Tile.seen``.
-        design: the design that it is part of, to be known from others; None = not said.
+        place: column and row of the tile in an array; None = a single tile.
+        window: the DMA's window to it; ``Tile.seen`` returns a neighbour's lock.
+        design: the design that it belongs to, which tells its buffers from those of others; None = not known.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Lock:
         return DmaLock(self.kind.lock_windows[self.window] + self.id)
 
     def acquire(self, count: int = 1) -> Acquire:
-        """Wait until the lock is at least ``count``, then take ``count``.
+        """Wait until the lock is at least ``count``, then subtract ``count``.
 
         Raises:
             DesignError: a count that is not 1..63, what a lock holds.
@@ -56,7 +56,7 @@ class Lock:
         return LockAcquire.of(self, -count)
 
     def acquire_equal(self, value: int) -> Acquire:
-        """Wait until the lock is exactly ``value``, and leave it so.
+        """Wait until the lock is exactly ``value``, and leave it unchanged.
 
         Raises:
             DesignError: a value that is not 0..63, what a lock holds.
@@ -65,7 +65,7 @@ class Lock:
         return LockAcquire.of(self, value)
 
     def release(self, count: int = 1) -> Release:
-        """Add ``count`` when the descriptor is done.
+        """Add ``count`` when the descriptor finishes.
 
         Raises:
             DesignError: a count that is not 1..63, what a lock holds.

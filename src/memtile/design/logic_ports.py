@@ -66,11 +66,11 @@ class LogicEnd(SwitchEnd):
 
     @property
     def words(self) -> int:
-        """How many words of the stream have crossed so far."""
+        """Number of stream words transferred so far."""
         return self.tile.engine.logic.sent(self.index)
 
     def named(self, label: str) -> Self:
-        """Give it a name, for results and messages."""
+        """Name the stream for results and messages."""
         self.tile.bench.post(lambda: self.tile.engine.logic.names.update({self.index: label}))
         return self
 
@@ -82,16 +82,16 @@ class PlioIn(LogicEnd):
     def feed(
         self, data: Array, tlast: npt.ArrayLike | None = None, stalls: npt.ArrayLike | None = None
     ) -> None:
-        """Append words that the logic sends, one PLIO word in a period of its clock where there is room.
+        """Append words for the logic to send, one PLIO word per period of its clock while there is room.
 
         Args:
             data: any array of whole 32-bit words, as for ``Channel.feed``.
-            tlast: for each word whether a packet ends with it; None = none does.
-            stalls: for each word how many cycles of the PLIO's clock pass before it without one; those of
-                words that do not begin a PLIO word are not looked at. None = no such cycles.
+            tlast: for each word, whether a packet ends with it; None = no word ends a packet.
+            stalls: for each word, the idle cycles of the PLIO's clock before it; ignored for words that do
+                not begin a PLIO word. None = no idle cycles.
 
         Raises:
-            DesignError: no whole words, or flags or stalls of another number of words.
+            DesignError: not whole words, or a number of flags or stalls other than the number of words.
         """
         words = stream_words_of(data, self.name)
         flags = self._of_each("tlast", "flags", words, tlast).astype(bool).astype(np.uint8)
@@ -118,9 +118,9 @@ class PlioIn(LogicEnd):
 
     @property
     def latest(self) -> int:
-        """Cycle in which the last PLIO word so far began to enter; -1 = none has, or it is not known.
+        """Cycle in which the last PLIO word so far began to enter; -1 = no word yet, or not known.
 
-        It is not known while words that were fed after a rest have not begun to enter.
+        It is not known while words fed after a pause have not begun to enter.
         """
         logic, index = self.tile.engine.state.logic, self.index
         stored = int(logic.stored[index])
@@ -139,10 +139,10 @@ class PlioIn(LogicEnd):
 
 @dataclass(frozen=True)
 class PlioOut(LogicEnd):
-    """A stream from the array to the programmable logic (``output_plio``), which takes all that comes."""
+    """A stream from the array to the programmable logic (``output_plio``), which accepts every word."""
 
     def output(self, dtype: npt.DTypeLike = np.uint32) -> Array:
-        """Return what came so far; a tail shorter than one element is left out.
+        """Return the elements received so far; a tail shorter than one element is left out.
 
         Args:
             dtype: of the elements.
@@ -156,7 +156,7 @@ class PlioOut(LogicEnd):
         return np.frombuffer(words.tobytes()[:whole], found)
 
     def tlasts(self) -> npt.NDArray[np.uint8]:
-        """Return for each word whether a packet ended with it."""
+        """Return, for each word, whether a packet ended with it."""
         return np.array([last for _, last in self._left()], np.uint8)
 
     def times(self) -> npt.NDArray[np.int64]:
@@ -171,9 +171,10 @@ class PlioOut(LogicEnd):
 
     @property
     def incomplete(self) -> int:
-        """Words of the last PLIO word, which are not enough for its width and have no TLAST.
+        """Words of the last, incomplete PLIO word, if it has no TLAST.
 
-        The interface of the chip holds them back until more come (UG1079); here they are out (DEV-ADF-56).
+        The interface of the chip holds them back until more words come (UG1079); memtile sends them
+        (DEV-ADF-56).
         """
         return int(self.tile.engine.state.logic.filled[self.index])
 

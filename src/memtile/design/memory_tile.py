@@ -16,7 +16,7 @@ from memtile.sim.loop.engine import Engine
 
 
 class MemoryTile(Tile):
-    """A memory tile; alone, it has nothing around it but the test bench at its stream ports.
+    """A memory tile; a single one has only the test bench at its stream ports.
 
     Args:
         device: device name, see ``memtile info``; of a tile alone.
@@ -49,7 +49,7 @@ class MemoryTile(Tile):
         self.own_door.mask_write32(control.offset, mask, mask if on else 0)
 
     def run(self, options: RunOptions | int | None = None, **more: Unpack[RunKeywords]) -> Result:
-        """Run until nothing moves any more, or the limit is reached; Ctrl-C keeps what is done.
+        """Run until nothing moves any more, or the limit is reached; Ctrl-C keeps the results so far.
 
         Args:
             options: of the run, or its limit in further cycles.

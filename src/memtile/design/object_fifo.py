@@ -46,7 +46,7 @@ class Places:
 
     Attributes:
         bank: by tile the first bank to look in.
-        at: by tile the first byte of each of its buffers.
+        at: for each tile, the first byte of each of its buffers.
     """
 
     bank: Mapping[Tile, int] = field(default_factory=dict)
@@ -124,7 +124,7 @@ class End:
     Attributes:
         tile: where it is.
         channel: the DMA channel that serves it.
-        buffers: one per object in flight; none on interface tiles and where a gathered FIFO has them.
+        buffers: one per object in flight; none on interface tiles, nor if a gathered FIFO owns them.
         locks: ``free`` and ``full``; None where no core uses the buffers.
     """
 
@@ -135,7 +135,7 @@ class End:
 
     @property
     def free(self) -> Lock:
-        """Counts buffers to fill.
+        """The lock that counts empty buffers.
 
         Raises:
             DesignError: no core uses the buffers, so there are no locks.
@@ -144,7 +144,7 @@ class End:
 
     @property
     def full(self) -> Lock:
-        """Counts buffers to read.
+        """The lock that counts full buffers.
 
         Raises:
             DesignError: no core uses the buffers, so there are no locks.
@@ -175,7 +175,7 @@ Ends = tuple[Tile | End, Sequence[Tile | End]]
 
 
 class ObjectFifo:
-    """Objects of one shape and type on their way; made by ``Array.object_fifo``.
+    """A FIFO of objects of one shape and type; made by ``Array.object_fifo``.
 
     Attributes:
         name: for messages, buffers and locks.
@@ -238,12 +238,12 @@ class ObjectFifo:
 
     @property
     def depth(self) -> int:
-        """Buffers of the producer, or of the memory tile to which it hands over."""
+        """Buffers of the producer, or of the memory tile that it writes to."""
         return self.depths[0]
 
     @property
     def open_ends(self) -> tuple[End, ...]:
-        """Ends in memory tiles that nothing has been joined to yet."""
+        """Ends in memory tiles without a connected FIFO."""
         ends = (self.producer, *self.consumers)
         return tuple(e for e in ends if e.tile.kind.role == "memory" and e.buffers and not e.channel.started)
 
@@ -258,16 +258,17 @@ class ObjectFifo:
         bank: Mapping[Tile, int] | None = None,
         at: Mapping[Tile, Sequence[int]] | None = None,
     ) -> ObjectFifo:
-        """Pass each object on from its memory tile, whole or as a view of it; see :meth:`split`.
+        """Forward each object from its memory tile, complete or as a view of it; see :meth:`split`.
 
         Args:
             name: of the new FIFO.
             consumers: the tiles that get it.
-            part: a tiling or a view of the object, which changes order or shape; the whole if omitted.
+            part: a tiling or a view of the object, to change its order or shape; the entire object if
+                omitted.
             depth: buffers per consumer, or a number for each consumer; as deep as this FIFO if omitted.
             repeat: how often each object is sent.
             bank: by tile the first bank for its buffers.
-            at: by tile the first byte of each of its buffers.
+            at: for each tile, the first byte of each of its buffers.
 
         Raises:
             DesignError: as :meth:`split`.
@@ -290,11 +291,12 @@ class ObjectFifo:
         bank: Mapping[Tile, int] | None = None,
         at: Mapping[Tile, Sequence[int]] | None = None,
     ) -> tuple[ObjectFifo, ...]:
-        """Pass each object on from its memory tile: part n, along the first axis, to ``consumers[n]``.
+        """Distribute each object from its memory tile: part n, along the first axis, to ``consumers[n]``.
 
-        With one entry the whole object goes on (:meth:`forward`); an entry may be several tiles (broadcast).
-        With ``parts`` they may overlap and reach beyond the object, where zeros are (halo): tilings, each
-        tile of which is an object of the new FIFO, or views, whose last axes, as many as the object has, are.
+        With one entry the entire object is forwarded (:meth:`forward`); an entry may be several tiles
+        (broadcast). With ``parts`` they may overlap and reach beyond the object, into zeros (halo). A part is
+        a tiling, with one object of the new FIFO per tile, or a view, whose last axes, as many as the object
+        has, form one.
 
         Args:
             name: prefix of the new FIFOs' names.
@@ -302,15 +304,15 @@ class ObjectFifo:
             parts: per part a tiling or a view of the object; equal parts of the first axis if omitted.
             depth: buffers per consumer, or a number for each consumer of a part; as deep as this FIFO if
                 omitted.
-            filled: what of an object comes, a tiling or a view of it; the rest stays what the design stores
-                there, such as zeros. All of it if omitted.
+            filled: the part of an object that arrives, as a tiling or a view; the rest keeps the values that
+                the design stores there, such as zeros. The entire object if omitted.
             repeat: how often each object is sent before its buffer is free again: loaded once, used often.
             bank: by tile the first bank for its buffers.
-            at: by tile the first byte of each of its buffers.
+            at: for each tile, the first byte of each of its buffers.
 
         Raises:
-            DesignError: it does not end in one memory tile, the first axis is no multiple of the parts, a
-                part is of something else, or there is no room; then nothing is taken.
+            DesignError: the FIFO does not end in one memory tile, the first axis is not a multiple of the
+                parts, a part is of another object, or there is no room; then nothing is claimed.
             TransferError: a tiling that no descriptors can express.
         """
         (end,) = self.consumers[:1]
@@ -355,14 +357,14 @@ class ObjectFifo:
             name: prefix of the new FIFOs' names.
             producers: a tile per part.
             parts: per part a tiling or a view of the object; equal parts of the first axis if omitted.
-            taken: what of an object leaves, a tiling or a view of it; all of it if omitted.
+            taken: the part of an object to send, as a tiling or a view; the entire object if omitted.
             depth: buffers per producer; as deep as this FIFO if omitted.
             bank: by tile the first bank for its buffers.
-            at: by tile the first byte of each of its buffers.
+            at: for each tile, the first byte of each of its buffers.
 
         Raises:
-            DesignError: it does not begin in a memory tile, the first axis is no multiple of the parts, a
-                part is of something else, or there is no room; then nothing is taken.
+            DesignError: the FIFO does not begin in a memory tile, the first axis is not a multiple of the
+                parts, a part is of another object, or there is no room; then nothing is claimed.
             TransferError: a tiling that no descriptors can express.
         """
         end = self.producer

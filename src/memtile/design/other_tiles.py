@@ -105,18 +105,18 @@ class ComputeTile(Tile):
         stack_at: int | None = None,
         heap_at: int | None = None,
     ) -> None:
-        """Say what stack and heap take of the data memory, instead of 1 KB each at its beginning (UG1603).
+        """Set the stack and heap in data memory, instead of 1 KB each at its beginning (UG1603).
 
         Args:
             stack: stack in bytes; 0 = none.
             heap: heap in bytes; None = the default, or the computed size if that is larger; 0 = none.
-            heap_computed: heap that the compiler says the program asks for, in bytes; None = not known.
+            heap_computed: heap size that the compiler computed for the program, in bytes; None = not known.
             stack_at: first byte of the stack; None = the lowest free one.
             heap_at: first byte of the heap; None = the lowest free one.
 
         Raises:
-            DesignError: a negative size, a heap that is smaller than computed, or a stack or heap that does
-                not fit or overlaps.
+            DesignError: a negative size, a heap smaller than computed, or a stack or heap that does not fit
+                or overlaps.
         """
         pieces = stack_and_heap(
             self.title,
@@ -129,16 +129,16 @@ class ComputeTile(Tile):
         self._memory.reserve(pieces)
 
     def run_kernel(self, kernel: Kernel, *, endless: bool | None = None) -> None:
-        """Have the core run a kernel from the next cycle on.
+        """Run a kernel on the core from the next cycle on.
 
         Args:
             kernel: generator function over a :class:`~memtile.sim.kernels.kernel_core.Core`.
-            endless: True = it serves as long as there is work: a run may end while it waits for a lock. False
-                = it has to end. None = a kernel in a loop without end (``while True``) may wait for work
-                that can still come, see docs/array.md.
+            endless: True = the kernel serves as long as there is work: a run may end while the kernel waits
+                for a lock. False = the kernel must finish. None = a kernel in an infinite loop (``while
+                True``) may wait for more work, see docs/array.md.
 
         Raises:
-            DesignError: no function, or the core runs a kernel that has not ended.
+            DesignError: not a function, or the core runs a kernel that has not finished.
         """
         if not callable(kernel):
             raise DesignError.of(
@@ -154,22 +154,22 @@ class ComputeTile(Tile):
 
     @property
     def stream_in(self) -> SwitchEnd:
-        """The core's own stream port, as the end of a circuit: ``core.get_stream`` takes what comes."""
+        """The core's own stream port, as the end of a circuit: ``core.get_stream`` receives the words."""
         return SwitchEnd(self, _STREAM, receives=True)
 
     @property
     def stream_out(self) -> SwitchEnd:
-        """The core's own stream port, as the beginning of a circuit: ``core.put_stream`` feeds it."""
+        """The core's own stream port, as the start of a circuit: ``core.put_stream`` sends the words."""
         return SwitchEnd(self, _STREAM)
 
     def cascade_to(self, target: ComputeTile) -> None:
-        """Let what this core puts on its cascade go to the core of a neighbour: in the east, or in the south.
+        """Connect the cascade output of this core to the core of a neighbour: in the east, or in the south.
 
         Args:
-            target: the neighbour; its core gets what this one puts.
+            target: the neighbour; its core receives the values that this core puts.
 
         Raises:
-            DesignError: another tile, or a tile whose output or input another cascade has.
+            DesignError: not such a neighbour, or an output or input that another cascade uses.
         """
         side = next((s for s, step in _CASCADES.items() if self._place_beside(step) == target.place), None)
         if side is None:
@@ -218,12 +218,12 @@ class InterfaceTile(Tile):
         """Return a stream from the programmable logic at a South slave of the switch, an end of flows.
 
         Args:
-            port: number of the South port, 0 to 7; of 128 bits an even one, and the next one is its too.
+            port: number of the South port, 0 to 7; a width of 128 bits takes an even port and the next one.
             width: of the PLIO: 32, 64 or 128 bits.
             mhz: of its clock; None = a quarter of the array's (UG1702).
 
         Raises:
-            DesignError: no such port, width or clock, a port that another PLIO has, or a device without
+            DesignError: no such port, width or clock, a port that another PLIO uses, or a device without
                 programmable logic.
         """
         return PlioIn(**logic_end(self, self._logic, port, width, mhz, receives=False))
@@ -232,7 +232,7 @@ class InterfaceTile(Tile):
         """Return a stream to the programmable logic at a South master of the switch, an end of flows.
 
         Args:
-            port: number of the South port, 0 to 5; of 128 bits an even one, and the next one is its too.
+            port: number of the South port, 0 to 5; a width of 128 bits takes an even port and the next one.
             width: of the PLIO: 32, 64 or 128 bits.
             mhz: of its clock; None = a quarter of the array's (UG1702).
 

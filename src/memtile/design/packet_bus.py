@@ -65,7 +65,7 @@ class PacketBus:
         circuits: where the ways are found.
         routes: per stream its source and its targets.
         keep_headers: leave the header in the stream for the receivers, or for some of them.
-        ids: per stream the id in its headers; its number if omitted.
+        ids: for each stream, the id in its headers; if omitted, the number of the stream.
         order: one round of a merge in a fixed order, see :mod:`~memtile.design.merge_order`; empty = streams
             that meet take turns as their packets come.
 

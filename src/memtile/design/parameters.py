@@ -34,20 +34,21 @@ def is_number(value: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Numbers from ``low`` to ``high``, both included, in an annotation of a design's argument.
+    """Numbers from ``low`` to ``high``, both included, as the annotation of a design argument.
 
-    Of an ``int``, or where all three numbers are whole, a step of 1 is meant if none is given; of a ``float``
-    without a step every number in between is.
+    For an ``int``, or if all three numbers are whole, the default step is 1; for a ``float`` without a step,
+    every number in between is allowed.
 
     Attributes:
         low: the smallest.
-        high: the largest that may be; with a step the last one that a step reaches.
+        high: the largest allowed; with a step, the last number that a step reaches.
         step: from one to the next; None = see above.
-        log: a search tries as many between 1 and 2 as between 100 and 200; not with a step.
+        log: search on a logarithmic scale: as many values between 1 and 2 as between 100 and 200; not with a
+            step.
 
     Raises:
-        DesignError: ends in the wrong order or no numbers, a step that is not above 0, ``log`` with a step or
-            from 0 or less.
+        DesignError: ends that are in the wrong order or not numbers, a step that is not above 0, ``log`` with
+            a step or from 0 or less.
     """
 
     low: float
@@ -87,7 +88,7 @@ class Range:
         return f"{self.low:g}..{self.high:g}{by}"
 
     def holds(self, value: Any) -> bool:
-        """Whether a value is one of the range."""
+        """Return whether a value is in the range."""
         if (
             isinstance(value, bool)
             or not isinstance(value, int | float)
@@ -100,12 +101,12 @@ class Range:
 
 @dataclass(frozen=True, slots=True, init=False)
 class Choices:
-    """Values that an argument of a design may have, for those that ``typing.Literal`` does not take.
+    """Allowed values of a design argument, for types that ``typing.Literal`` does not support.
 
     ``Annotated[tuple[int, int], Choices((8, 8), (4, 16))]``; NumPy types, floats and any others likewise.
 
     Attributes:
-        values: the values, at least one.
+        values: the allowed values, at least one.
 
     Raises:
         DesignError: no values.
@@ -130,7 +131,7 @@ class Choices:
         return f"one of {', '.join(str(getattr(each, '__name__', each)) for each in self.values)}"
 
     def holds(self, value: Any) -> bool:
-        """Whether a value is one of them."""
+        """Return whether a value is one of them."""
         return any(value is each or value == each for each in self.values)
 
 
@@ -165,7 +166,7 @@ class Parameter:
         return _allowed(self.kind)
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """Return plain data."""
         default = None if self.required else plain_value(self.default)
         return {
             "name": self.name,

@@ -323,7 +323,7 @@ def place_buffers(
     effort: float = EFFORT,
     kind: TileKind = MEMORY,
 ) -> Plan:
-    """A place for every buffer, with as few collisions as the solver finds.
+    """Return a place for every buffer, with as few bank collisions as the solver finds.
 
     Args:
         demands: the buffers.
@@ -335,8 +335,8 @@ def place_buffers(
         kind: tile kind, for its windows, banks and sizes.
 
     Raises:
-        DesignError: every demand that contradicts the tile or another one, or all that do not fit, with the
-            bytes that are missing and the largest gap; or CP-SAT is asked for and not installed.
+        DesignError: every demand that contradicts the tile or another demand; or all that do not fit, with
+            the missing bytes and the largest gap; or CP-SAT is requested and not installed.
     """
     groups = [{c for d in demands for c in d.channels}] if together is None else together
     problems = [

@@ -94,7 +94,7 @@ class Guarded:
     locks: tuple[tuple[Lock, int], ...]
 
     def start(self, writers: Sequence[Channel], readers: Sequence[Channel]) -> None:
-        """Start every channel on its ring, in the order of the transfers.
+        """Start every channel on its ring, in transfer order.
 
         Raises:
             DesignError: not one channel per ring, or a channel has no room for it.
@@ -163,7 +163,7 @@ def read_again(locks: LockMaker, name: str, write: Transfer, read: Transfer, tim
 
 
 def one_writer(locks: LockMaker, name: str, write: Turns, reads: Sequence[Turns]) -> Guarded:
-    """One writer and several readers, each of which sees every frame exactly once.
+    """One writer and several readers; each reader sees every frame exactly once.
 
     Each reader has its own ``full`` lock; the writer waits for all of them in the buffer's ``free`` lock. A
     reader starts a frame only after the one before it in ``reads``: name first the one that drains first.
@@ -184,7 +184,7 @@ def one_writer(locks: LockMaker, name: str, write: Turns, reads: Sequence[Turns]
 
 
 def one_reader(locks: LockMaker, name: str, writes: Sequence[Turns], read: Turns) -> Guarded:
-    """Several writers that each fill their part of every buffer, and one reader of the whole.
+    """Several writers, each filling its part of every buffer, and one reader of complete buffers.
 
     The mirror image of :func:`one_writer`: each writer has its own ``free`` lock, and the reader waits for
     all of them in the buffer's ``full`` lock. A writer starts a frame only after the one before it has.

@@ -134,13 +134,13 @@ def run(
     Args:
         design: a function that returns a :class:`MemoryTile`, an :class:`Array`, or what
             :func:`memtile.load` returns; its arguments are the parameters of the design.
-        set: values by name; parameters that are not set have their defaults. A text stands for the value
-            that it names where the parameter is no text: ``"0x20"``, ``"yes"``, ``"int8"``.
-        timing: timing constants by name, over those that the design gives its array; ``--timing``.
-        schedules: check so many more runs, each with DMA, kernels and arbiters earlier or later within
-            unmeasured ranges; words that differ in one of them are a finding.
+        set: values by name; parameters that are not set have their defaults. For a parameter that is not
+            text, text is converted to the value it names: ``"0x20"``, ``"yes"``, ``"int8"``.
+        timing: timing constants by name; they override those of the design's array; ``--timing``.
+        schedules: number of further runs to check, each with DMA, kernels and arbiters earlier or later
+            within unmeasured ranges; words that differ in any of them are a finding.
         options: of each run.
-        more: fields of :class:`RunOptions`, which come before those.
+        more: fields of :class:`RunOptions`; they override ``options``.
 
     Returns:
         The result, with the value of every parameter in ``Result.parameters``.

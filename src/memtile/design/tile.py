@@ -74,7 +74,7 @@ class Tile:
 
     @cached_property
     def events(self) -> TileEvents:
-        """Its events, to be counted or traced."""
+        """The events of the tile, for counters and traces."""
         return TileEvents(self)
 
     def _repr_html_(self) -> str:
@@ -110,7 +110,7 @@ class Tile:
 
         Raises:
             DesignError: it does not fit, overlaps, or is not whole 32-bit words; a name that another buffer
-                of the tile has, a shape or type that is none, both ``at`` and ``bank``.
+                of the tile has, an invalid shape or type, or both ``at`` and ``bank``.
         """
         with self.bench.all_or_nothing(self._memory):
             placed = self._memory.place(name, shape, dtype, at=at, bank=bank)
@@ -128,12 +128,12 @@ class Tile:
 
         Args:
             buffer: of this tile.
-            cycle: of the array clock; they flip before anything else happens in it.
+            cycle: of the array clock; the cells flip before anything else happens in it.
             bits: cells: 0 to 31 data, from 32 on check bits, 7 with ECC and 1 with parity.
             word: of the buffer.
 
         Raises:
-            DesignError: a word or a cell that is not there, or a cycle that is over.
+            DesignError: a word or a cell that does not exist, or a cycle in the past.
         """
         self._must_own(buffer, "upset")
         if not 0 <= word < buffer.words:
@@ -152,7 +152,7 @@ class Tile:
         """Write an array into a buffer through the memory-mapped port.
 
         Raises:
-            DesignError: another shape, or values that the buffer's type does not hold exactly.
+            DesignError: another shape, or values that the buffer's type cannot hold exactly.
         """
         self._must_own(buffer, "store")
         array = exactly(data, buffer.dtype, f"{self.title}, buffer {buffer.name}", buffer.shape)
@@ -175,7 +175,7 @@ class Tile:
         """Compare the buffer with ``data`` after a run, element by element in C order.
 
         Raises:
-            DesignError: another shape, or values that the buffer's type does not hold exactly.
+            DesignError: another shape, or values that the buffer's type cannot hold exactly.
         """
         self._must_own(buffer, "expect")
         array = exactly(data, buffer.dtype, f"{self.title}, buffer {buffer.name}", buffer.shape)
@@ -186,11 +186,12 @@ class Tile:
 
         Args:
             initial: value at the start, 0..63.
-            name: for messages; its own in the tile.
+            name: for messages; unique in the tile.
             id: number of the lock; None = the lowest that is free.
 
         Raises:
-            DesignError: another value, no such lock or none free, a name that another lock of the tile has.
+            DesignError: a value out of range, no such lock or none free, or a name that another lock of the
+                tile has.
         """
         if not isinstance(initial, SupportsIndex):
             raise DesignError.of(
@@ -230,7 +231,7 @@ class Tile:
     def read(
         self, buffer: Buffer, tiling: Pattern | None = None, *, iteration: bool | None = None
     ) -> Transfer:
-        """What an MM2S channel reads: the whole buffer in order, or a tiling of it.
+        """Return a transfer for an MM2S channel that reads the entire buffer in order, or a tiling of it.
 
         Args:
             buffer: of this tile; on a memory tile also of its western or eastern neighbour, which channels
@@ -242,7 +243,7 @@ class Tile:
 
         Raises:
             DesignError: not a buffer, or one out of reach.
-            TransferError: every reason why the tile cannot do it.
+            TransferError: every reason why the tile cannot do the transfer.
         """
         return self._transfer(buffer, tiling, "read", iteration)
 
@@ -258,24 +259,24 @@ class Tile:
 
         Raises:
             DesignError: not a buffer, or one out of reach.
-            TransferError: every reason why the tile cannot do it.
+            TransferError: every reason why the tile cannot do the transfer.
         """
         return self._transfer(buffer, tiling, "write", iteration)
 
     def seen(self, lock: Lock) -> Lock:
-        """A neighbour's lock as this tile's channels 0 to 3 use it; an own one as it is.
+        """Return a neighbour's lock as this tile's channels 0 to 3 see it; an own lock unchanged.
 
         Raises:
-            DesignError: it belongs to a tile that this one does not reach.
+            DesignError: the lock belongs to a tile that this one does not reach.
         """
         return replace(lock, window=self._window(lock, f"lock {lock.name}", "locks"))
 
     def free_channel(self, *, receives: bool, suits: Callable[[Channel], bool] | None = None) -> Channel:
-        """The lowest channel that has no work and was not given away, now given away.
+        """Claim and return the lowest channel without work that is not yet claimed.
 
         Args:
             receives: S2MM or MM2S.
-            suits: what else the channel must be; the lowest one if none is.
+            suits: a further condition on the channel; the lowest free one if none meets it.
 
         Raises:
             DesignError: there is none.
@@ -305,7 +306,7 @@ class Tile:
         self.own_door.block_write32(self.kind.bd_base + number * self.kind.bd_stride, words)
 
     def remember(self) -> Undo:
-        """What gives back all that is claimed of the tile from now on; see ``Bench.all_or_nothing``."""
+        """Return a function that releases later claims on the tile; see ``Bench.all_or_nothing``."""
         holders: tuple[Holder, ...] = (self._memory, self._locks, self.bd_pool, *self.s2mm, *self.mm2s)
         undo = [holder.remember() for holder in holders]
 
@@ -351,7 +352,7 @@ class Tile:
         Args:
             offset: byte offset of the register in the tile.
             mask: bits that are written.
-            value: what they become.
+            value: their new values.
         """
         self.bench.post(lambda: self.own_door.mask_write32(offset, mask, value))
 

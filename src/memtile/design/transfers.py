@@ -123,13 +123,13 @@ class Transfer:
 
     Attributes:
         descriptors: in order; links and descriptor numbers are added when the transfer is started.
-        runs: executions of the whole that make one pass (iteration); of several tasks, of all together.
-        place: column and row of the tile from which the buffer is seen so; None = not said.
-        access: ``"read"`` for MM2S, ``"write"`` for S2MM; None = not said.
-        design: the design that the buffer is part of; None = not said.
-        buffer: what it reads or writes; None = not said.
+        runs: executions of the chain in one pass (iteration); of several tasks, the total.
+        place: column and row of the tile with this view of the buffer; None = not known.
+        access: ``"read"`` for MM2S, ``"write"`` for S2MM; None = not known.
+        design: the design that the buffer belongs to; None = not known.
+        buffer: the buffer that it reads or writes; None = not known.
         first: first word of the buffer as the DMA sees it.
-        parts: the tasks that one pass takes, where it takes several; empty = all descriptors are one task.
+        parts: the tasks of one pass, if there are several; empty = all descriptors are one task.
         once: makes the same transfer as one run of one chain, which rings, guards and longer chains need;
             None = there is no other way to make it.
         port: ``packet_port_id`` of the tiling: port of a packet split or merge; -1 = none.
@@ -160,7 +160,7 @@ class Transfer:
     def picture(self, path: Path | str | None = None, *, plane: tuple[int, int] = (-2, -1)) -> Drawing:
         """The buffer with the number in the stream of each of its elements, where it comes first.
 
-        Elements that are not touched have no number; nor have inserted zeros, which lie in no buffer.
+        Untouched elements have no number; nor have inserted zeros, which are not in the buffer.
 
         Args:
             path: also write it to a file, ``.svg`` or ``.html``.
@@ -180,7 +180,7 @@ class Transfer:
 
     @property
     def tasks(self) -> tuple[QueueEntry, ...]:
-        """What a channel is given for one pass: chains, and how often each runs."""
+        """The tasks of one pass: chains, and the number of runs of each."""
         if not self.parts:
             return (QueueEntry(self.descriptors, self.runs),)
         ends = accumulate(part.bds for part in self.parts)
@@ -234,10 +234,10 @@ class Transfer:
         return self.mapped(lambda descriptor: descriptor.but(compression=True))
 
     def repeated(self, times: int) -> Transfer:
-        """The transfer made several times, as descriptors that follow each other.
+        """Return the transfer repeated, as consecutive descriptors.
 
-        Guarded then, it takes its lock before all of them and gives one after. A transfer of several runs or
-        tasks is made of one run for that.
+        If guarded, it acquires its lock before all repetitions and releases one after them. A transfer of
+        several runs or tasks is made of one run for that.
 
         Raises:
             TransferError: less than once, several runs for which there is no other way, or a transfer with
@@ -269,8 +269,8 @@ class Transfer:
         A transfer of several runs or tasks is made of one run for that, which may take more descriptors.
 
         Raises:
-            TransferError: something else than lock operations, a second one of a kind, or a transfer of
-                several runs for which there is no other way, each of which would take and give the lock.
+            TransferError: not lock operations, a second one of a kind, or a transfer that needs several runs,
+                each of which would acquire and release the lock.
         """
         if acquire is None and release is None:
             return self

@@ -55,7 +55,7 @@ def reused(
         number: of the descriptor.
         place: where the write is said; empty if nobody knows.
         writer: that writes; empty = a host.
-        severity: how bad it is.
+        severity: error, warning or note.
     """
     bd, channel, who = f"BD {number}{_tile(engine, tile)}", called(engine, user.ch), writer or "the host"
     here, there = line_of(place), line_of(user.place)

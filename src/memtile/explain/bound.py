@@ -69,7 +69,7 @@ class Bound:
         return f"{head}; otherwise {rest}." if rest else f"{head}."
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """Return plain data."""
         return {
             "cycles": self.cycles,
             "share": round(self.share, 6),

@@ -22,21 +22,21 @@ _AT_A_TIME = 1 << 16  # bytes that are compared
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One output compared with what was expected, element by element.
+    """The comparison of one output with its expected elements, one by one.
 
     Attributes:
         port: name of the output.
-        elements: how many were expected.
-        missing: how many of them have not come.
-        wrong: how many are others than expected, or came beyond them.
+        elements: number of expected elements.
+        missing: number of elements that did not arrive.
+        wrong: number of elements that differ, or came after the expected ones.
         first_wrong: number of the first of these, in C order; None = there is none.
-        index: its place in the array that was expected; with several one after the other, the number of the
-            array comes first. None = beyond the end, or nothing is wrong.
-        got: its value; a text where JSON has no such number.
+        index: its index in the expected array; with several arrays in sequence, the number of the array comes
+            first. None = beyond the end, or nothing is wrong.
+        got: its value; text if JSON cannot represent the number.
         expected: the value it should have; None = beyond the end.
-        note: why the comparison may be another one than was meant; empty = nothing is odd.
-        cause: what explains all that is wrong, if anything that is known does.
-        arrays: what came and what was expected, where something is wrong and nothing missing.
+        note: why the comparison may not be the intended one; empty = no doubt.
+        cause: a known cause that explains all wrong elements, if there is one.
+        arrays: actual and expected elements, if some are wrong and none are missing.
     """
 
     port: str
@@ -53,25 +53,25 @@ class Check:
 
     @property
     def exact(self) -> bool:
-        """Every element there and equal."""
+        """Whether every element is present and equal."""
         return self.missing == 0 and self.wrong == 0
 
     @property
     def is_open(self) -> bool:
-        """Whether all elements came, some of them wrong, and no other order or shift explains it."""
+        """Whether all elements came, some are wrong, and no other order or shift explains the difference."""
         known = self.cause is not None and self.cause.code != OTHER_WORDS
         return self.missing == 0 and self.wrong > 0 and self.index is not None and not known
 
     @property
     def text(self) -> str:
-        """What is wrong, in one line."""
+        """The difference, in one line."""
         missing = f"{self.missing} missing of {self.elements} elements"
         return "; ".join(
             filter(None, [f"{self.port}: {self.wrong} wrong{self._first()}, {missing}", self.note])
         )
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """Return plain data."""
         data = asdict(replace(self, arrays=None)) | {
             "index": None if self.index is None else list(self.index),
             "exact": self.exact,
@@ -100,15 +100,15 @@ class Check:
         *,
         more: int = 0,
     ) -> Check:
-        """Compare flat arrays of one dtype; what came beyond the expected elements counts as wrong.
+        """Compare flat arrays of one dtype; elements beyond the expected ones count as wrong.
 
         Args:
             port: name of the output.
-            got: what came out; any type, one dimension.
-            expected: what should have come, of the same type.
-            shapes: of the arrays that were expected, one after the other; one dimension if omitted.
-            note: for the result, if it is not exact.
-            more: elements that came behind those of ``got``, which is longer than ``expected`` then.
+            got: the actual elements; any type, one dimension.
+            expected: the expected elements, of the same type.
+            shapes: of the expected arrays, in sequence; one dimension if omitted.
+            note: for the result, if the output is not exact.
+            more: number of elements that came after those of ``got``, which is then longer than ``expected``.
         """
         common = min(len(got), len(expected))
         differs = _differing(got[:common], expected[:common])

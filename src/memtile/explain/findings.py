@@ -379,19 +379,19 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something that is wrong, with what it takes to repair it.
+    """A problem, with its repair if known.
 
     Attributes:
         code: of ``finding_codes``, as ``MT0301``; it never changes its meaning.
-        severity: how bad it is.
-        message: one sentence: who, what, why.
+        severity: error, warning or note.
+        message: one sentence: the part, the problem and its reason.
         sides: the parts involved, the root cause first.
-        words: that it is about.
+        words: the words concerned.
         cycles: first and last cycle in which it was seen; None before a run.
-        fix: what would repair it; empty if unknown.
-        count: how often it was seen.
-        repair: a change with which the design finished; None if none was tried or found.
-        condition: values of a number that a host brings, by how the design ends; None of other findings.
+        fix: the repair, in words; empty if unknown.
+        count: number of times it was seen.
+        repair: a change of the design that made it finish; None if none was tried or found.
+        condition: values of a host-supplied number, by the way the design ends; None for other findings.
 
     Raises:
         KeyError: no such code.
@@ -443,7 +443,7 @@ class Finding:
         return printable(f"{self.code} {self.severity}: {self.message}{often}{step}")
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """Return plain data."""
         return {
             "code": self.code,
             "title": self.title,

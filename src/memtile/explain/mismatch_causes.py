@@ -31,7 +31,7 @@ def cause_of(got: Array, expected: Array) -> MismatchCause | None:
     """The mistake that explains every wrong element of an output; None = no known one.
 
     Args:
-        got: what came out; any type, one dimension.
+        got: the actual elements; any type, one dimension.
         expected: what should have come, of the same type and length.
     """
     if got.shape != expected.shape or not _LEAST <= len(got) <= _MOST or _constant(expected):

@@ -182,7 +182,7 @@ def outcome(
         engine: the model, stopped.
         stop: why the clock stopped; None = interrupted.
         outputs: arrays taken from the MM2S ports, by channel name.
-        checks: their comparisons with what was expected.
+        checks: their comparisons with the expected outputs.
         timed: False after an untimed run.
         before: cycles of earlier runs.
         listening: model indices of channels that take what may come; a run may end while they wait.

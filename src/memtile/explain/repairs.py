@@ -314,5 +314,5 @@ def _warned(result: Result) -> int:
 
 
 def as_json(tried: Tried) -> Mapping[str, Any]:
-    """Plain data."""
+    """Return plain data."""
     return {"repairs": plain(tried.repairs), "runs": tried.runs}

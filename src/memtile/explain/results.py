@@ -89,11 +89,11 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ChannelUse:
-    """What one channel did: words moved, and cycles by cause, which add up to the elapsed ones.
+    """The use of one channel: words moved, and cycles by cause, whose sum is the elapsed cycles.
 
-    ``direction`` is ``"S2MM"`` or ``"MM2S"``; ``beat_words`` is what its stream port moves in a cycle at
-    most: 1, or 2 in AIE2P and AIE-ML v2. ``label`` is what the design calls it: a name of its own, of its
-    object FIFO, or of the buffers that it reads or writes.
+    ``direction`` is ``"S2MM"`` or ``"MM2S"``; ``beat_words`` is the most words that its stream port moves in
+    a cycle: 1, or 2 in AIE2P and AIE-ML v2. ``label`` is the design's name for it: its own, that of its
+    object FIFO, or those of the buffers that it reads or writes.
     """
 
     name: str
@@ -111,23 +111,23 @@ class ChannelUse:
         return printable(f"ChannelUse({', '.join([f'{name}: {self.words} words', *cycles])})")
 
     def fraction(self, cause: Cause) -> float:
-        """The part of its cycles that went to ``cause``, 0 to 1; 0 without time."""
+        """Return the fraction of its cycles spent on ``cause``, 0 to 1; 0 without time."""
         return self.spent.get(cause, 0) / max(sum(self.spent.values()), 1) if len(self.spent) > 1 else 0.0
 
     @property
     def busy(self) -> float:
-        """The part of its cycles in which it moved words, 0 to 1; 0 without time."""
+        """The fraction of its cycles in which it moved words, 0 to 1; 0 without time."""
         return self.fraction(Cause.MOVING)
 
     @property
     def words(self) -> int:
-        """Stream words moved; where a beat has two, at most so many."""
+        """Stream words moved; an upper bound where a beat has two."""
         return self.spent.get(Cause.MOVING, 0) * self.beat_words
 
 
 @dataclass(frozen=True, slots=True)
 class CoreUse:
-    """What one core did: its kernel, and cycles by cause, which add up to the elapsed ones."""
+    """The use of one core: its kernel, and cycles by cause, whose sum is the elapsed cycles."""
 
     name: str
     kernel: str
@@ -149,40 +149,40 @@ class Result:
         timed: False after an untimed run, which has no cycles.
         cycles: elapsed cycles of the array clock since the design began, all its runs together.
         clock_mhz: clock for the figures in GB/s.
-        board: whose measured constants the model has, its device's or another that was chosen; "" = none's.
-        channels: every channel that did or was asked anything.
-        outputs: arrays taken from the MM2S ports, by channel name; read-only, put together when you look.
-        checks: comparisons with what was expected.
-        waiting: one line for each channel that could not finish: what it waits for.
+        board: board with the measured constants of the model: that of its device or a chosen one; "" = none.
+        channels: every channel that was used or given work.
+        outputs: arrays collected from the MM2S ports, by channel name; read-only, assembled on access.
+        checks: comparisons with the expected outputs.
+        waiting: one line for each unfinished channel, with the lock or data that it waits for.
         assumed: unmeasured timing constants that this run depended on, ``name = value``.
         measured: timing constants this run depended on that its board was measured to have, ``name = value``.
         cores: every core that had a kernel; none after an untimed run.
         errors: sticky errors that were set: status bits of channels, overflow and underflow of locks.
         before: cycles of earlier runs; part of ``cycles``, and of what channels and cores did.
         parameters: of the design function, with the values that this run had; see ``memtile.run``.
-        timing: timing constants that had not their default, by name.
-        host_cycles: cycles that passed between the accesses of a host; part of ``cycles``.
+        timing: timing constants with a value other than the default, by name.
+        host_cycles: cycles between the accesses of a host; part of ``cycles``.
         jumped: cycles that fast-forward skipped; part of ``cycles``.
-        kept_off: what kept time from being jumped over, at least for a while.
-        idle: cycles in which nothing could move, and that passed at once; part of ``cycles``.
-        stepped: by reason, most first, the cycles that were stepped one by one; by an empty one where time
-            was not to be skipped.
+        kept_off: reasons that prevented fast-forward, at least for a while.
+        idle: cycles in which nothing could move, skipped in one step; part of ``cycles``.
+        stepped: cycles simulated one by one, by reason, most first; the reason is empty if fast-forward was
+            off.
         words: False of a run with ``data=False``, which has no outputs and no comparisons.
-        words_needed_by: why a run with ``data=False`` moved words after all; empty if it did not have to.
-        findings: what is wrong, each with a code, its sides and a repair; the root of a hang first.
+        words_needed_by: why a run with ``data=False`` moved words after all; empty if it did not.
+        findings: the problems, each with a code, the parts involved and a repair; the root of a hang first.
         waits: the wait graph of a run that did not finish; empty of a finished one.
-        band: the cycles at both ends of assumed constants, if they were asked for.
-        estimate: fewest and most cycles by the ranges of constants that it depended on, from where its cycles
-            were spent; None if it depended on none, or has no cycles.
-        lifted: the run without each of its limits, if that was asked for.
-        limit: the one of them that limits it; None if that was not asked for.
-        resting: of a finished run, one line for each endless kernel that waits for more work, and for what
-            else waits in the array after a program that has met all its waits.
+        band: the cycles at both ends of the ranges of assumed constants, if requested.
+        estimate: fewest and most cycles over the ranges of the constants that the run depended on, computed
+            from where its cycles were spent; None if it depended on none, or has no cycles.
+        lifted: the run without each of its limits, if requested.
+        limit: the one of them that limits the run; None if not requested.
+        resting: of a finished run, one line for each endless kernel that waits for more work, and for every
+            other part that still waits after the program's own waits have been met.
         unsimulated: one line for each core that was enabled without a kernel for its program.
-        cost_unknown: functions that cores called and whose cycles are unknown: their calls took no time.
-        compared: calls of C++ functions that were compared with a reference, by its name, 0 = none was; None
-            = there was no reference.
-        proved: whether every timing ends so, of a checked run; None = not examined.
+        cost_unknown: called functions with unknown cycles: their calls took no time.
+        compared: number of calls of C++ functions compared with a reference, by its name, 0 = none; None =
+            there was no reference.
+        proved: for a checked run, whether every timing ends the same way; None = not examined.
         kept: the model of the run and its history, for ``record``, ``report`` and ``perfetto``.
     """
 
@@ -229,12 +229,12 @@ class Result:
 
     @property
     def good(self) -> bool:
-        """Finished, nothing wrong with the outputs, no error bit set, and no finding that is an error."""
+        """Whether the run finished with no wrong output, no error bit, and no finding that is an error."""
         wrong = any(finding.severity is Severity.ERROR for finding in self.findings)
         return self.status is Status.FINISHED and self.exact is not False and not self.errors and not wrong
 
     def fraction(self, cause: Cause) -> float:
-        """The part of all channels' cycles that went to ``cause``, 0 to 1; 0 without time.
+        """Return the fraction of all channels' cycles spent on ``cause``, 0 to 1; 0 without time.
 
         Of one channel: ``result.channels[0].fraction(cause)``.
         """
@@ -243,12 +243,12 @@ class Result:
 
     @property
     def busy(self) -> float:
-        """The part of all channels' cycles in which they moved words, 0 to 1; 0 without time."""
+        """The fraction of all channels' cycles in which they moved words, 0 to 1; 0 without time."""
         return self.fraction(Cause.MOVING)
 
     @property
     def bound(self) -> Bound | None:
-        """What limits the run: the resource that was busy longest. None without time, or if nothing moved."""
+        """The limit of the run: the resource busy for longest. None without time, or if nothing moved."""
         return bound_of(self.cycles, self._uses()) if self.timed else None
 
     def _uses(self) -> Iterator[ResourceUse]:
@@ -264,7 +264,7 @@ class Result:
         yield ResourceUse("the host", "between its accesses", self.host_cycles, rest)
 
     def bytes_per_cycle(self, direction: str) -> float:
-        """Stream bytes per cycle of all channels of ``"S2MM"`` or ``"MM2S"``; 0 without time.
+        """Return the stream bytes per cycle of all ``"S2MM"`` or ``"MM2S"`` channels; 0 without time.
 
         Raises:
             DesignError: no such direction.
@@ -286,7 +286,7 @@ class Result:
         return self.bytes_per_cycle(direction) * self.clock_mhz / 1000
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data; arrays are left out, their comparisons are in."""
+        """Return plain data, with the comparisons of arrays but not the arrays."""
         return {
             "status": self.status.value,
             "timed": self.timed,
@@ -340,10 +340,10 @@ class Result:
         """The record of the run: verdict, evidence, bytes by level, streams, provenance (``docs/record.md``).
 
         Args:
-            inputs: SHA-256 of what went in, by name.
+            inputs: SHA-256 of the inputs, by name.
 
         Returns:
-            Plain data, as the JSON Schema ``record`` has it; the same run gives the same.
+            Plain data in the form of the JSON Schema ``record``; identical runs give identical data.
 
         Raises:
             DesignError: the model of the run no longer exists, or has run since.
@@ -359,7 +359,7 @@ class Result:
             title: of the page; the name of the file if empty.
 
         Raises:
-            DesignError: the run was without ``history=True``, or the model has run on since.
+            DesignError: the run was without ``history=True``, or the model has run since.
             InputFileError: another suffix, or the file cannot be written.
         """
         self._kept.save("save_report", self, Path(path), title=title)
@@ -371,7 +371,7 @@ class Result:
             path: of the file; ``.json`` is Chrome's form, else Perfetto's own (extra ``perfetto``).
 
         Raises:
-            DesignError: the run was without ``history=True``, or the model has run on since.
+            DesignError: the run was without ``history=True``, or the model has run since.
             InputFileError: the file cannot be written.
             MemtileError: the ``perfetto`` package is missing.
         """
@@ -382,7 +382,7 @@ class Result:
         return self.kept if self.kept is not None else ModelLink(None)
 
     def picture(self, path: Path | str | None = None) -> Drawing:
-        """What each channel spent its cycles on, a bar for each.
+        """Draw the cycles of each channel by cause, one bar each.
 
         ``memtile.save_cycles`` writes .png and .pdf, with the ``plots`` extra.
 
@@ -420,16 +420,16 @@ class Result:
         return None if found is None else [{"function": name, "calls": n} for name, n in found.items()]
 
     def summary(self, layout: Layout = Layout(), notes: Sequence[str] = ()) -> list[str]:  # noqa: B008
-        """The lines of the run on one screen: the verdict first, then what limits it, and what to do next.
+        """Return the run on one screen: the verdict first, then its limit, and what to do next.
 
         Args:
-            layout: how much is shown, and how wide.
+            layout: amount of detail and width.
             notes: more lines of the run.
         """
         return summary(self, layout, notes)
 
     def sheet(self) -> Sheet:
-        """The complete run for people: a row of cycles by cause for each channel, and lines around it."""
+        """Return the complete run for people: cycles by cause, a row for each channel, and summary lines."""
         return sheet_of(self)
 
 

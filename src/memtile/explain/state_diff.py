@@ -58,7 +58,7 @@ class StateDiff:
         return "\n".join(found)
 
     def as_json(self) -> list[dict[str, object]]:
-        """Plain data."""
+        """Return plain data."""
         listed: list[dict[str, object]] = plain(self.columns)
         return listed
 

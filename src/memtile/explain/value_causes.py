@@ -45,7 +45,7 @@ def value_cause(got: Array, expected: Array) -> MismatchCause | None:
     """What a core does otherwise, from what came out and what should have; None = no known mistake.
 
     Args:
-        got: what came out; any type, one dimension.
+        got: the actual elements; any type, one dimension.
         expected: what should have come, of the same type and length.
     """
     wrong = got != expected

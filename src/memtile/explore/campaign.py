@@ -28,7 +28,7 @@ from memtile.sim.loop.upsets import Upset, UpsetTarget, scattered
 
 
 class Outcome(StrEnum):
-    """What became of an upset; the worst of what its readers got."""
+    """The outcome of an upset: the worst that any reader saw."""
 
     SILENT = "silent"
     DETECTED = "detected"
@@ -39,7 +39,7 @@ class Outcome(StrEnum):
 
     @property
     def text(self) -> str:
-        """What became of the upset, in words."""
+        """The outcome in words."""
         return _TEXTS[self]
 
 
@@ -71,20 +71,20 @@ class CampaignResult:
     """The outcome of a fault campaign.
 
     Attributes:
-        upsets: how many were asked for.
-        struck: how many happened; fewer after Ctrl-C.
+        upsets: number requested.
+        struck: number that happened; fewer after Ctrl-C.
         bits: cells that flipped together.
         seed: of the generator.
         protected: with ECC and parity as on the chip.
         words: words that the upsets were spread over.
-        area: what these words are.
+        area: the memory that these words are from.
         cycles: of the run with upsets.
-        running: upsets by outcome, of those that the design or its end looked at.
-        read_back: upsets by outcome of the others, whose words were read through the door after the run.
-        bit_exact: whether every output is that of the run without upsets.
-        wrong_outputs: names of the others.
+        running: upsets by outcome, where the design or the check at its end read the word.
+        read_back: upsets by outcome for all other words, read through the memory-mapped port after the run.
+        bit_exact: whether every output equals that of the run without upsets.
+        wrong_outputs: names of the outputs that differ.
         interrupted: Ctrl-C ended the run.
-        timing: timing constants that had not their default, by name.
+        timing: timing constants with a value other than the default, by name.
     """
 
     upsets: int
@@ -103,7 +103,7 @@ class CampaignResult:
     timing: Mapping[str, int] = field(default_factory=dict)
 
     def count(self, *outcomes: Outcome) -> int:
-        """Upsets with one of the outcomes, during the run or in the read-back."""
+        """Return the number of upsets with one of the outcomes, during the run or in the read-back."""
         return sum(self.running[o] + self.read_back[o] for o in outcomes)
 
     @property
@@ -112,7 +112,7 @@ class CampaignResult:
         return self.count(Outcome.SILENT) == 0
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """Return plain data."""
         return {
             "upsets": self.upsets,
             "struck": self.struck,
@@ -147,10 +147,10 @@ class CampaignResult:
         return str(self.sheet())
 
     def sheet(self, most: int | None = _SHOWN) -> Sheet:
-        """The campaign for people: the verdict, a row of upsets for each outcome, and lines around.
+        """Return the campaign for people: the verdict, a row of upsets for each outcome, and summary lines.
 
         Args:
-            most: outputs that differ which are named; None = all.
+            most: largest number of differing outputs to name; None = all.
         """
         outcomes = (
             (outcome.text, str(self.running[outcome]), str(self.read_back[outcome]))
@@ -220,25 +220,25 @@ def campaign(
     options: RunOptions = USUAL,
     **more: Unpack[RunKeywords],
 ) -> CampaignResult:
-    """Run a design under upsets at random cycles, each in a word of its own; Ctrl-C keeps what is done.
+    """Run a design under upsets at random cycles, each in a different word; Ctrl-C keeps the results so far.
 
     The design runs first without upsets, which gives the cycles to choose from and the outputs to compare
-    with. After the run under upsets, every word with an upset that nothing has read is read through the
-    door of its tile, so that each upset is seen.
+    with. After the run under upsets, every word with an unread upset is read through the memory-mapped port
+    of its tile, so that each upset is counted.
 
     Args:
-        make: builds the design, the same every time.
+        make: builds the design, the same on every call.
         upsets: how many.
         bits: cells of a word that flip together.
-        seed: of the words, cells and cycles.
+        seed: of the generator that chooses words, cells and cycles.
         protected: False = memory without check bits.
         area: words to hit: those of the design's buffers, or all data memory of its tiles.
-        options: of each of the two runs.
-        more: fields of :class:`RunOptions`, which come before those.
+        options: of both runs.
+        more: fields of :class:`RunOptions`; they override ``options``.
 
     Raises:
         DesignError: not a design, one that does nothing, more upsets than words, or no time or no data.
-        KeyboardInterrupt: Ctrl-C in the run without upsets, which says nothing yet.
+        KeyboardInterrupt: Ctrl-C in the run without upsets, before any result.
     """
     options = RunOptions.of(options, more).refuse("a fault campaign", "untimed", "data")
     first = make()

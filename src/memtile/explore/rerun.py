@@ -51,15 +51,16 @@ Runs = Callable[[], Result | Run]
 
 
 def sensitivity(run: Runs) -> Result:
-    """A run, and how far its cycles depend on unmeasured timing constants.
+    """Run a design and measure how much its cycles depend on unmeasured timing constants.
 
-    It is done once as it is, and at both ends of the range of every such constant, and of all together.
+    The design runs once unchanged, then at both ends of the range of each such constant, and of all together.
 
     Args:
-        run: builds the design and runs it, in Python, from MLIR or as a program.
+        run: function that builds the design and runs it, in Python, from MLIR or as a program.
 
     Returns:
-        Its result, with ``band``, and a finding if it ends only with what the buffers of ports hold.
+        The result of the run, with ``band``, and a finding if the design ends only because of the buffers of
+        ports.
     """
     result = _result(run)
     findings = (*result.findings, *needed_depths(result, lambda: _result(run)))
@@ -67,13 +68,13 @@ def sensitivity(run: Runs) -> Result:
 
 
 def bottleneck(run: Runs) -> Result:
-    """A run, and what it would be without each of the limits that cost it cycles.
+    """Run a design, and again without each of the limits that cost it cycles.
 
     Args:
-        run: builds the design and runs it, in Python, from MLIR or as a program.
+        run: function that builds the design and runs it, in Python, from MLIR or as a program.
 
     Returns:
-        Its result, with ``limit``, ``lifted`` and further ``findings``.
+        The result of the run, with ``limit``, ``lifted`` and further ``findings``.
     """
     return with_limit(_result(run), lambda: _result(run))
 

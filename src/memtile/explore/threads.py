@@ -27,11 +27,11 @@ def run_many(
     options: RunOptions = USUAL,
     **more: Any,
 ) -> list[Result]:
-    """Run designs side by side; the results are those of running them one after another.
+    """Run designs in parallel; the results equal those of running them one after another.
 
     Args:
         designs: functions that return a memory tile or an array, as :func:`memtile.run` takes them.
-        threads: how many run at a time; None = as many as the machine has cores for this process.
+        threads: number of designs to run at a time; None = the number of cores available to this process.
         options: of each run.
         more: other arguments of :func:`memtile.run`, for all of them.
 
@@ -39,8 +39,8 @@ def run_many(
         A result for each design, in their order; without the models, but with ``history=True``.
 
     Raises:
-        DesignError: fewer than one thread; and what a design raises: that of the first one in the order
-            given. Designs that have not begun by then are not run.
+        DesignError: fewer than one thread; and the error of a design: of several, that of the first in the
+            order given. Designs that have not begun by then are not run.
     """
     if threads is not None and threads < 1:
         raise DesignError.of(

@@ -93,19 +93,19 @@ def load(
     bodies: Path | str | None = None,
     sources_beside: bool | Beside = False,
 ) -> Loaded:
-    """The design of a file of MLIR text, configured, its cores ready to run.
+    """Return the design of a file of MLIR text, configured, with its cores ready to run.
 
     Args:
         file: as mlir-aie, IRON or a lowering pass printed it; its text; or a module of mlir-aie's Python
             bindings, which is taken through its generic print.
-        device: device to be, whatever the text says; it must be given where the text leaves it open.
-        name: symbol of the device of the text, where it has several, or its place among them, ``"#2"``.
+        device: device to use instead of the text's; required if the text names none.
+        name: symbol of the device in the text, if the text has several, or its position, ``"#2"``.
         sequence: symbol of the host sequence, where the device has several.
         functions: functions that cores call and the text only declares, by name; they get NumPy views and
             numbers; or ``memtile.kernels.cpp(...)`` for one or all. ``memtile.kernels.aie`` has the others.
-        parameters: of the scratchpad, by name: what a host program writes there before a run. Numbers of
-            their types; of ``bf16`` the number, or its bits as a whole number. ``"0"`` is the first word
-            where none has a name.
+        parameters: of the scratchpad, by name: the values that a host program writes there before a run.
+            Numbers of their types; of ``bf16`` the number, or its bits as a whole number. ``"0"`` is the
+            first word where none has a name.
         costs: cycles of the operations of cores.
         timing: timing constants.
         bodies: text with the bodies of cores for which this one has ELF files; that of the same build by
@@ -114,8 +114,8 @@ def load(
             what does it may be given, as ``partial(memtile.kernels.cpp, sanitize=True)``.
 
     Raises:
-        InputFileError: the file cannot be read, is no MLIR, or has what nothing is known of; with its place.
-        DesignError: what the device cannot hold.
+        InputFileError: the file cannot be read, is not MLIR, or has an unknown construct; names its place.
+        DesignError: the device cannot hold the design.
     """
     options = {each: value for each, value in locals().items() if each != "file"}
 
@@ -221,7 +221,7 @@ def load_still(
     Raises:
         InputFileError: as :func:`load`; parameters of a text whose host sequence cannot take any: there is
             none, or its steps depend on numbers that only a run has.
-        DesignError: what the device cannot hold.
+        DesignError: the device cannot hold the design.
     """
     options = {each: value for each, value in locals().items() if each != "file"}
 

@@ -87,21 +87,21 @@ class Loaded:
 
     Attributes:
         array: with everything named as in the text; its tiles, buffers, locks and channels.
-        configured: what became of the values of the text.
+        configured: the objects made from the values of the text.
         sequence: the host sequence as a program; None if the text has none.
         kernels: that its cores run, by column and row.
         kernels_of: the kernels of another device of the text.
         others: the devices of the text, by symbol.
-        notes: what was read and changes nothing here.
+        notes: parts of the text without effect here.
         parameters: of the scratchpad, by name.
-        said: how the text says that it is launched; None = it does not.
-        references: what calls of C++ functions are compared with, by name.
-        lost: of a design that does not run, what functions of the user write nowhere, with the place of the
+        said: the launch method in the text; None = the text does not give one.
+        references: reference functions for calls of C++ functions, by name.
+        lost: of a design that is not run, outputs that user functions never write, with the place of the
             core.
-        findings: about calls of C++ functions, of a design that only stands.
+        findings: about calls of C++ functions, in a design that is not run.
         source: the text as it was read.
-        loads: loads another text as this one was loaded.
-        instead: values of arguments that are numbers, by position, whatever a run is given.
+        loads: function that loads another text with the same arguments.
+        instead: values of number arguments, by position; they override those of a run.
     """
 
     array: Array
@@ -137,18 +137,18 @@ class Loaded:
         options: RunOptions = USUAL,
         **more: Unpack[RunKeywords],
     ) -> Run:
-        """Run the host sequence, as the host program does: arguments in, all of them out.
+        """Run the host sequence as the host program does, and return all arguments.
 
         Args:
-            arrays: the arguments by position, numbers for those that are numbers; None or fewer of them =
-                zeros, as long as the text says.
+            arrays: the arguments by position, arrays or numbers; None or a missing one = zeros, of the length
+                in the text.
             parameters: of the scratchpad for this run, by name; the others are as they were loaded.
             options: of the run.
-            more: fields of :class:`RunOptions`, which come before those.
+            more: fields of :class:`RunOptions`; they override ``options``.
 
         Returns:
-            The result; ``arrays`` has each argument that is memory as it is at the end, by its number, and
-            the external buffers of the text by name. They are the arguments of a text without host sequence.
+            The result; ``arrays`` has the final contents of each memory argument, by its number, and the
+            external buffers of the text by name. They are the arguments of a text without host sequence.
 
         Raises:
             DesignError: the text has no host sequence.
@@ -182,7 +182,7 @@ class Loaded:
         options: RunOptions = USUAL,
         seconds: float = SECONDS,
     ) -> Tried:
-        """Try changes of the text, one at a time, and return those with which the design finishes.
+        """Try changes of the text, one at a time, and return those that make the design finish.
 
         Args:
             arrays: the arguments by position, as for :meth:`run`.
@@ -191,10 +191,10 @@ class Loaded:
             seconds: time for all runs.
 
         Returns:
-            The repairs, best first; none of a design that is good.
+            The repairs, best first; empty for a good design.
 
         Raises:
-            DesignError: the design only stands, or the text has no host sequence.
+            DesignError: the design is not runnable, or the text has no host sequence.
             InputFileError: as :meth:`run`.
         """
         from memtile.importers.text_repairs import repairs
@@ -204,7 +204,7 @@ class Loaded:
     def conditions(
         self, *arrays: npt.ArrayLike | None, options: RunOptions = USUAL, seconds: float = CONDITION_SECONDS
     ) -> list[Finding]:
-        """Run the design with other numbers of its host, and return with which of them it hangs.
+        """Run the design with other host-supplied numbers, and return those that make it hang.
 
         Args:
             arrays: the arguments by position, as for :meth:`run`.
@@ -212,10 +212,10 @@ class Loaded:
             seconds: time for all runs.
 
         Returns:
-            A finding for each number on which the end of the design depends, with its ``condition``.
+            A finding for each number that decides how the design ends, with its ``condition``.
 
         Raises:
-            InputFileError: an argument that is a number and holds none.
+            InputFileError: a number argument without a number.
         """
         from memtile.importers.scalar_conditions import ScalarConditions
 
@@ -226,10 +226,10 @@ class Loaded:
         return ScalarConditions(self, once, self.numbers_of(given)).search(options, seconds=seconds)
 
     def numbers_of(self, given: Sequence[Given]) -> dict[int, int]:
-        """The values of arguments that are numbers, by position, among arrays by name.
+        """Return the values of number arguments, by position, from arrays by name.
 
         Raises:
-            InputFileError: an argument that is a number and holds none.
+            InputFileError: a number argument without a number.
         """
         return {} if self.sequence is None else _numbers_of(self.arguments, given)
 
@@ -258,13 +258,13 @@ class Loaded:
 
         Raises:
             DesignError: the text has no host sequence.
-            InputFileError: its steps depend on arguments that are numbers.
+            InputFileError: its steps depend on number arguments.
         """
         return self.arguments_used()
 
     @property
     def oddities(self) -> Oddities:
-        """What is legal in the descriptors and transfers of the text, and seldom meant."""
+        """Legal but rarely intended settings in the descriptors and transfers of the text."""
         return self._odd(self.sequence)
 
     def _odd(self, sequence: SequenceProgram | None) -> Oddities:
@@ -279,7 +279,7 @@ class Loaded:
         return Oddities((*of_chains, *moves), tuple(chained.values()))  # a device that is loaded again once
 
     def arguments_used(self, scalars: Scalars = NO_SCALARS) -> frozenset[int]:
-        """The arguments that the array reads or writes, where the steps depend on arguments that are numbers.
+        """Return the arguments that the array reads or writes, if the steps depend on number arguments.
 
         Args:
             scalars: their values, by position.
@@ -305,11 +305,11 @@ class Loaded:
         Args:
             given: arrays in, by name: the number of an argument, an external buffer of the text, or another
                 place of a program. Of a text without host sequence external buffers, by name or number.
-            wanted: arrays to take at the end.
+            wanted: arrays to return at the end.
             scalars: values of the arguments that are numbers, by position.
             parameters: of the scratchpad for this run, by name; the others are as they were loaded.
             options: of the run.
-            more: fields of :class:`RunOptions`, which come before those.
+            more: fields of :class:`RunOptions`; they override ``options``.
 
         Raises:
             DesignError: the text has no host sequence.
@@ -411,7 +411,7 @@ class Loaded:
 
         Raises:
             DesignError: the text has no host sequence.
-            InputFileError: an argument that must be known, or a step that the format cannot store.
+            InputFileError: an argument without a required value, or a step that the format cannot store.
         """
         kinds = self.arguments
         if len(arguments) > len(kinds):
@@ -421,7 +421,7 @@ class Loaded:
         return instructions_of(steps, self.array.device, self.array.columns)
 
     def uses(self, scalars: Scalars, parameters: Parameters = NO_PARAMETERS) -> Sequence[ExternalUse]:
-        """What the host sequence reads and writes of its arguments.
+        """Return the parts of its arguments that the host sequence reads and writes.
 
         Args:
             scalars: values of the arguments that are numbers, by position.
@@ -464,7 +464,7 @@ def _told_apart(
 
 
 def _numbers_of(arguments: Sequence[Shaped], given: Sequence[Given]) -> dict[int, int]:
-    """The values of arguments that are numbers, by position, among arrays by name."""
+    """Return the values of number arguments, by position, from arrays by name."""
     named = {each.name: each.array for each in given}
     return {
         n: host_number(n, kind, named[str(n)])

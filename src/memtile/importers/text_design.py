@@ -45,7 +45,7 @@ class TextDesign:
 
         Raises:
             InputFileError: the file is no MLIR.
-            DesignError: what the device cannot hold.
+            DesignError: the device cannot hold the design.
         """
         given = {name: value for name, value in parameters.items() if value is not None}
         return HostedArray.of(load(self.file, device=device, parameters=given, sources_beside=True))

@@ -52,7 +52,7 @@ class Reloadable(Protocol):
         ...
 
     def uses(self, scalars: Mapping[int, int]) -> Sequence[ExternalUse]:
-        """What the host sequence reads and writes of its arguments."""
+        """Return the parts of its arguments that the host sequence reads and writes."""
         ...
 
 

@@ -54,7 +54,7 @@ class _Row(NamedTuple):
 
 
 def read_plio_csv(file: Path | str, element: str, width_bits: int) -> PlioWords:
-    """Return what a CSV file of a PLIO has.
+    """Return the contents of a PLIO CSV file.
 
     Args:
         file: its path; ``-`` is standard input.
@@ -62,7 +62,7 @@ def read_plio_csv(file: Path | str, element: str, width_bits: int) -> PlioWords:
         width_bits: of the PLIO: 32, 64 or 128.
 
     Raises:
-        InputFileError: it cannot be read, is larger than a limit, or has a row that is none of such a file.
+        InputFileError: it cannot be read, is larger than a limit, or has an invalid row.
     """
     kind, name = element_of(element, width_bits), name_of(file)
     text = read_bytes(file, "text_bytes").decode("utf-8-sig", "replace")

@@ -53,14 +53,14 @@ _MOMENT = re.compile(r"([0-9]{1,15})(?:\.([0-9]{1,12}))?", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class PlioWords:
-    """What crosses a PLIO.
+    """The data of a PLIO.
 
     Attributes:
         words: of the stream, uint32, shape (words,).
         tlast: uint8, 1 = a packet ends with the word, shape (words,).
         times_ps: picoseconds of each word, those of its line, shape (words,); None = the file has no times.
         stalls: cycles of the PLIO's clock without data before each word, shape (words,); None = none.
-        cautions: what the file has that no guide describes, one sentence each.
+        cautions: contents of the file that no guide describes, one sentence each.
     """
 
     words: Words
@@ -73,7 +73,7 @@ class PlioWords:
 def read_plio(
     file: Path | str, element: str, width_bits: int, *, hex: bool = False, packets: bool = False
 ) -> PlioWords:
-    """Return what a text file of a PLIO has.
+    """Return the contents of a PLIO text file.
 
     Args:
         file: its path; ``-`` is standard input.
@@ -83,7 +83,7 @@ def read_plio(
         packets: the first word of each packet is a header, which is an integer among floats too (UG1079).
 
     Raises:
-        InputFileError: it cannot be read, is larger than a limit, or has a line that is none of such a file.
+        InputFileError: it cannot be read, is larger than a limit, or has an invalid line.
     """
     kind = element_of(element, width_bits)
     if packets and not kind.is_word:

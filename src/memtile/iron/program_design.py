@@ -198,7 +198,7 @@ def function_of(file: str, device: str = "") -> Callable[..., Any]:
 
 
 def load_iron(file: str | Path, *arguments: str, **values: Any) -> Loaded:
-    """The design of a program of IRON: the one that it runs first, or builds last if it runs none.
+    """Return the design of an IRON program: the first one it runs, or the last one it builds if it runs none.
 
     Args:
         file: of the program.
@@ -206,8 +206,8 @@ def load_iron(file: str | Path, *arguments: str, **values: Any) -> Loaded:
         values: of its parameters: options, and ``CompileTime`` parameters of the design.
 
     Raises:
-        InputFileError: the file cannot be read, is not Python, or has no design; a program that fails.
-        MemtileError: names that are no parameters; a design that the array cannot hold.
+        InputFileError: the file cannot be read, is not Python, or has no design; or the program fails.
+        MemtileError: names of unknown parameters, or a design that the array cannot hold.
     """
     made = aside(lambda: make(ProgramDesign(str(file), arguments), values, str(file)))
     return cast(HostedArray, made).loaded

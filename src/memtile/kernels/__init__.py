@@ -1,4 +1,4 @@
-"""Kernels: what cores do, as Python generators that read and write memory and wait for locks.
+"""Kernels: the work of cores, as Python generators that read and write memory and wait for locks.
 
 A kernel is a function of a :class:`Core` that yields :data:`Action`; ``docs/array.md`` shows one.
 ``memtile.kernels.aie`` has functions that the cores of IRON and mlir-aie designs call.

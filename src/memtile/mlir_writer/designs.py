@@ -36,10 +36,10 @@ def to_mlir(design: Array | MemoryTile | Loaded | GraphProgram, *, without_bench
     Args:
         design: an array that has not run, what :func:`memtile.load` or :func:`memtile.load_iron` returns, or
             a graph of :func:`memtile.adf.load`.
-        without_bench: leave out what the test bench of an array feeds and collects.
+        without_bench: leave out the feeds and collections of the test bench.
 
     Raises:
-        DesignError: what no operation of mlir-aie says, with its name and place.
+        DesignError: a part that no operation of mlir-aie can express, with its name and place.
         InputFileError: a graph that does not compile.
     """
     if isinstance(design, HostedArray):
@@ -61,8 +61,8 @@ def to_mlir(design: Array | MemoryTile | Loaded | GraphProgram, *, without_bench
 def kernel_functions(design: Array) -> dict[str, Callable[..., None]]:
     """Return functions for the text that :func:`to_mlir` makes of a design with kernels in Python, by name.
 
-    ``memtile.load(text, functions=...)`` takes them. Each does with its arguments what the kernel of its core
-    does between two locks.
+    ``memtile.load(text, functions=...)`` takes them. Each function performs on its arguments the work of its
+    core's kernel between two locks.
 
     Args:
         design: built for each run, as its kernels keep state between calls.

@@ -313,7 +313,7 @@ def tiles_figure(
     stride: tuple[int, int],
     marked: Sequence[tuple[int, int]] = (),
 ) -> Figure:
-    """The whole on the left; on the right its tiles, zero padding in a colour of its own.
+    """Draw the matrix on the left and its tiles on the right, zero padding in a separate colour.
 
     Args:
         whole: [rows, columns], nowhere zero.

@@ -28,7 +28,7 @@ _ALLOWED = (
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """An array that a program gets, by name."""
+    """An input array of a program, by name."""
 
     name: str
     array: Array
@@ -36,13 +36,13 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """An array that is wanted from a program, by name; None = as the program makes it.
+    """An output array of a program, by name; None = as the program defines it.
 
     Attributes:
         name: of the array.
         dtype: of its elements.
         shape: of the array.
-        is_declared: shape and type are those of the design's text, which what is written may exceed.
+        is_declared: shape and type are those of the design's text; the program may write more.
     """
 
     name: str

@@ -32,7 +32,7 @@ class Operation:
     """One step of a program.
 
     Attributes:
-        place: where in the file it stands; does not count for equality.
+        place: position in the file; ignored by equality.
         firmware: the firmware beside the array carries it out, as it does transactions; likewise.
     """
 
@@ -67,7 +67,7 @@ class MaskWrite(Operation):
 
 @dataclass(frozen=True, slots=True)
 class MaskPoll(Operation):
-    """Wait until ``word & mask == value``; ``busy`` only tells two encodings apart."""
+    """Wait until ``word & mask == value``; ``busy`` only distinguishes two encodings."""
 
     address: int
     mask: int
@@ -135,7 +135,7 @@ class ArrayShape:
 
     @classmethod
     def sized(cls, columns: int, rows: int, memory_tile_rows: int, generation: Generation = "AIE-ML") -> Self:
-        """The shape of that size; a device of which it is a part only might begin at any column.
+        """Return the shape of that size; as part of a larger device it might begin at any column.
 
         Args:
             columns: of the array.

@@ -33,25 +33,25 @@ class RunKeywords(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
-    """How a program is run. Every function that runs one takes these as keywords too.
+    """Options of a run. Every function that runs a program takes these as keywords too.
 
     Attributes:
-        max_cycles: limit in cycles of the array clock; an untimed run stops when it has moved more than one
-            of so many cycles could, and after some 268 million words.
+        max_cycles: limit in cycles of the array clock; an untimed run stops when it has moved more words than
+            a timed run of that many cycles could, and after some 268 million words.
         untimed: move the data without a clock.
-        check: look for accesses to memory that nothing orders; ``Result.findings`` has what was found.
-        history: note what happens in each cycle, for ``Result.report`` and ``Result.perfetto``; slower.
-        fast_forward: jump over time that repeats, with the same results; False = step every cycle.
+        check: look for memory accesses without a defined order; ``Result.findings`` lists them.
+        history: record the events of each cycle, for ``Result.report`` and ``Result.perfetto``; slower.
+        fast_forward: skip periodic stretches of time, with the same results; False = simulate every cycle.
         data: move words; False = find cycles, causes and findings alone, in little time and memory, with no
             outputs and no comparisons. ``Result.words_needed_by`` says why words were moved after all. For
             designs in Python, with a clock.
-        pad_arguments: fill arrays up with zeros that are shorter than what a program reads, or not given.
-        dispatch: how a program is launched: "elf" or "xclbin"; None = as is usual on its device. It decides
-            how fast firmware pushes tasks, and what becomes of one whose queue is full (DEV-QUEUE-2).
+        pad_arguments: pad with zeros arrays that are missing or shorter than the program reads.
+        dispatch: how a program is launched: "elf" or "xclbin"; None = as is usual on its device. It sets how
+            fast firmware pushes tasks, and what happens to a task when its queue is full (DEV-QUEUE-2).
         progress: called now and then with the cycles done, or the words that an untimed run moved.
 
     Raises:
-        DesignError: a dispatch that there is not.
+        DesignError: an unknown dispatch.
     """
 
     max_cycles: int = MAX_CYCLES
@@ -77,32 +77,32 @@ class RunOptions:
 
     @classmethod
     def of(cls, given: Self | int | None, more: RunKeywords) -> Self:
-        """The options that a caller gives.
+        """Return the options of a caller.
 
         Args:
             given: some of them, or the limit in cycles alone.
-            more: others, which come before these.
+            more: other options, which override ``given``.
 
         Raises:
-            TypeError: an option that there is not, or the limit given twice.
+            TypeError: an unknown option, or a limit given twice.
         """
         if isinstance(given, cls):
             return replace(given, **more)
         return cls(**more) if given is None else cls(max_cycles=given, **more)  # type: ignore[arg-type, misc]
 
     def run_again(self) -> Self:
-        """The options of the same run once more, for its cycles: not checked, noted, timed or shown."""
+        """Return options to repeat the run for its cycles, without checks, history, timing or progress."""
         return replace(self, untimed=False, check=False, history=False, progress=None)
 
     def refuse(self, where: str, *names: str) -> Self:
-        """These options, for runs to which some of them mean nothing.
+        """Return these options, for runs that some of them do not apply to.
 
         Args:
-            where: what runs, for the message.
+            where: name of the input, for the message.
             names: of those options.
 
         Raises:
-            DesignError: one of them has another value than its usual one.
+            DesignError: one of them does not have its default value.
         """
         usual = {each.name: each.default for each in fields(RunOptions)}
         wrong = [name for name in names if getattr(self, name) != usual[name]]
@@ -111,7 +111,7 @@ class RunOptions:
         return self
 
     def changed(self) -> dict[str, Any]:
-        """The options that have another value than their usual one, by name."""
+        """The options with a value other than the default, by name."""
         given = {each.name: (getattr(self, each.name), each.default) for each in fields(RunOptions)}
         return {name: value for name, (value, usual) in given.items() if value != usual}
 

@@ -39,12 +39,13 @@ class Program:
     Attributes:
         operations: register writes, polls and waits of a host; None = there are none, the design runs.
         given: arrays for external memory, tile memories and streams.
-        wanted: arrays to take at the end.
-        kernels: by column and row of a tile what its core does, from when the program enables it.
-        running: kernels that run already; they begin again when a reset of their core is over.
+        wanted: arrays to return at the end.
+        kernels: kernel of each core, by column and row of its tile; it runs once the program enables the
+            core.
+        running: kernels that run already; they restart after a reset of their core.
         programs: kernels that operations load, by number, see ``firmware.PROGRAM``.
-        before: a host sequence that is done before the operations.
-        after: a host sequence that is done after them.
+        before: a host sequence to run before the operations.
+        after: a host sequence to run after them.
         launch: how many of the first operations load the array long before the host begins (DEV-HOST-3).
         launched: the array is loaded already; cores come to where they wait before the host begins.
         said: how the files say that it is launched; None = they do not.
@@ -67,16 +68,16 @@ class Program:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Run:
-    """What a program left.
+    """The outcome of a program.
 
     Attributes:
         result: of the run, with the cycles of all channels.
-        arrays: what was wanted, by name.
+        arrays: the requested arrays, by name.
         buffers: external memory as it is at the end.
-        stopped: why the program did not come to its end; empty when it did.
+        stopped: why the program did not finish; empty if it did.
         notes: one line for each array that the program does not use, or that was filled up with zeros.
-        launch: how it was launched and why so; None = without firmware.
-        oddities: of the text: what explains words that are wrong.
+        launch: the launch method and its reason; None = without firmware.
+        oddities: in the text: possible explanations for wrong words.
     """
 
     result: Result
@@ -88,7 +89,7 @@ class Run:
     oddities: Oddities = NONE_ODD
 
     def explained(self) -> Run:
-        """The run with the oddities of its text, unless all that was expected came out."""
+        """Return the run with the oddities of its text, unless all expected outputs are exact."""
         result = self.result
         finished = result.status is Status.FINISHED and not self.stopped
         findings = self.oddities.before(result.findings, finished=finished)
@@ -102,13 +103,13 @@ class Run:
         )
 
     def against(self, expected: Mapping[str, npt.NDArray[Any]]) -> Run:
-        """The run with its arrays compared, bit by bit, with those that were expected.
+        """Return the run with its arrays compared bit by bit with the expected ones.
 
         Args:
             expected: by the names of ``arrays``; of the same type, in any shape of the same order.
 
         Returns:
-            It, with a check in ``result.checks`` and a finding for each array that is another one.
+            The run, with a check in ``result.checks`` and a finding for each array that differs.
 
         Raises:
             DesignError: an array that the run did not leave, or that has another type.

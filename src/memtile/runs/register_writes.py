@@ -86,24 +86,26 @@ def apply(
 ) -> None:
     """Do all operations in order on ``target``.
 
-    A write that nothing answers is dropped, as the array does it with an error (DEV-TXN-3), and reported.
+    A write to an unmapped address is dropped, as the array does it with an error (DEV-TXN-3), and reported.
 
     Args:
         operations: the program.
         target: the door of an array.
         shape: of that array.
         advance: lets time pass between the reads of a poll; False = nothing will change any more.
-        handlers: what to do for operations that are no register access, by name; others that act are refused.
+        handlers: functions for operations other than register accesses, by name; any other operation with an
+            effect is an error.
         before: called before each operation.
-        together: carries out operations from one on, and says how many; 0 = that one is carried out alone.
+        together: executes operations from a given one on and returns their number; 0 = that one is executed
+            alone.
         checked: :func:`check` has found nothing.
-        missed: called with each write that nothing answers; by default it becomes a warning of Python.
+        missed: called with each write to an unmapped address; the default issues a Python warning.
 
     Raises:
         InputFileError: something cannot be done on this array; all problems at once, nothing was written.
-            Only an access to a column whose clock is off, or that is in reset, is found on the way: what came
-            before it is done.
-        SimulationError: a poll never saw its value; what came before it is done.
+            Only an access to a column whose clock is off, or that is in reset, is found during execution:
+            earlier operations have been done.
+        SimulationError: a poll never read its value; earlier operations have been done.
     """
     operations = table_of(operations)
     if not checked:
@@ -163,7 +165,7 @@ def _do(operation: Operation, target: Target, advance: Advance, handlers: Mappin
 
 
 def unanswered(operations: Sequence[Operation], shape: ArrayShape) -> list[Problem]:
-    """Every write of a program that an array of this shape would drop, as nothing answers it."""
+    """Return every write of a program to an address that no part of such an array answers."""
     table = table_of(operations)
     writes = (table[n] for n in _doubtful(table, shape))
     return [problem for operation in writes for problem in _holes(operation, shape)]
@@ -178,7 +180,7 @@ def _holes(operation: Operation, shape: ArrayShape) -> Iterator[Problem]:
 
 
 def check(operations: Sequence[Operation], shape: ArrayShape, handled: Collection[str] = ()) -> list[Problem]:
-    """Everything that an array of this shape could not do; ``handled`` names operations that are allowed.
+    """Return all operations that an array of this shape cannot do; ``handled`` names allowed ones.
 
     Writes that nothing answers are no such thing, see :func:`unanswered`.
     """

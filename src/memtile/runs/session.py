@@ -102,7 +102,7 @@ def run_program(
     options: RunOptions = USUAL,
     **more: Unpack[RunKeywords],
 ) -> Run:
-    """Do the operations in order, let the array run on until nothing moves, and take the arrays.
+    """Execute the operations in order, run the array until nothing moves, and return the arrays.
 
     Polls and waits for tokens let the array run; pointer patches get the addresses of ``given`` arrays. When
     its last wait comes after all that it starts, it ends there: ``result.resting`` has what still waits.
@@ -111,15 +111,16 @@ def run_program(
         operations: the program.
         array: the model, as firmware leaves it.
         given: arrays for external memory, tile memories and streams.
-        wanted: arrays to take at the end.
-        kernels: by column and row of a tile what its core does, from when the program enables it.
-        running: kernels that run already; they begin again when a reset of their core is over.
+        wanted: arrays to return at the end.
+        kernels: kernel of each core, by column and row of its tile; it runs once the program enables the
+            core.
+        running: kernels that run already; they restart after a reset of their core.
         programs: kernels that operations load, by number, see ``firmware.PROGRAM``.
-        before: a host sequence that is done before the operations.
-        after: a host sequence that is done after them.
+        before: a host sequence to run before the operations.
+        after: a host sequence to run after them.
         launch: how many of the first operations load the array long before the host begins (DEV-HOST-3).
         options: of the run.
-        more: fields of :class:`RunOptions`, which come before those.
+        more: fields of :class:`RunOptions`; they override ``options``.
 
     Raises:
         InputFileError: what cannot be done or does not fit: all at once, first; on the way as

@@ -123,7 +123,7 @@ def schema_titles() -> dict[str, str]:
 
 
 def schema_names() -> tuple[str, ...]:
-    """The names of all schemas, in order of the alphabet."""
+    """Return the names of all schemas, in alphabetical order."""
     return tuple(_DOCUMENTS)
 
 

@@ -175,7 +175,7 @@ class Picture(TypedDict):
 
 
 class Explanation(TypedDict):
-    """What a descriptor does.
+    """An explanation of a descriptor.
 
     Attributes:
         lines: Sentences in the order in which things happen.

@@ -1,8 +1,8 @@
 """Helpers for tests of designs and tools built on memtile.
 
 Hypothesis strategies (using one needs Hypothesis, importing this package does not), a bench that holds one
-tile to exact cycles, masters for its stream ports, an encoder of traces, and a picture in which a wrong word
-is seen.
+tile to exact cycles, masters for its stream ports, an encoder of traces, and a picture that shows wrong
+words.
 """
 
 from __future__ import annotations

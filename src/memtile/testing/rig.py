@@ -95,7 +95,7 @@ class Rig:
         self.door.write32(offset, 0)
 
     def memory_control(self, *, interleaved: bool = True, zeroise: bool = False) -> None:
-        """Write Memory_Control: as after reset unless told otherwise; other tiles have no mode of banks."""
+        """Write Memory_Control, by default its reset value; other tiles have no bank mode."""
         bits = {"Memory_Interleaving": interleaved, "Memory_Zeroisation": zeroise}
         register = tile_register(self.kind.name, "Memory_Control")
         word = register.pack(**{field.name: int(bits[field.name]) for field in register.fields})
@@ -152,7 +152,7 @@ class Rig:
     # stub masters at the stream ports --------------------------------------------------------------------
 
     def feed(self, ch: int, words: int | Sequence[int] | Words, pattern: Sequence[int] = ()) -> None:
-        """Offer words to an S2MM channel; a number stands for 1, 2, 3, ...
+        """Offer words to an S2MM channel; a number n means the words 1, 2, ..., n.
 
         Args:
             ch: model index of the channel.

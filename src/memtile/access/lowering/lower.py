@@ -158,14 +158,14 @@ _KEPT = 2048  # lowerings, of those that were asked for last
 
 @dataclass(frozen=True, slots=True)
 class Lowering:
-    """Descriptors that do what a request asks.
+    """Descriptors that implement a request.
 
     Attributes:
-        request: what was asked.
+        request: the request.
         kind: the tile kind.
         clipped: the boxes after clipping at the boundary, in elements.
         boxes: the same in words, merged by address.
-        tasks: what the channel is given, in order; one wherever one is enough.
+        tasks: the tasks of the channel, in order; a single one if possible.
         certificate: comparison of the descriptors' walk with the request.
     """
 

@@ -21,13 +21,13 @@ Grade = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One thing that AMD's compiler would refuse.
+    """An error that AMD's compiler would report.
 
     Attributes:
         number: of AMD's message, ``77-4352``; empty = none is public.
         where: the user's line and name.
         says: a sentence without its full stop.
-        ours: what memtile does with it, a sentence without its full stop.
+        ours: memtile's treatment of it, a sentence without its full stop.
         next_step: how to satisfy AMD's compiler.
         counts: what was counted, by name.
         source: of the rule.

@@ -163,7 +163,7 @@ class RunComparison:
             yield from _part("registers", self.registers.lines())
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """Return plain data."""
         return {
             "first": {"name": self.first.name, "kind": self.first.kind},
             "second": {"name": self.second.name, "kind": self.second.kind},

@@ -46,7 +46,7 @@ class RegisterChange:
         return f"{self.tile} {self.register}: {', '.join(parts) or f'{self.first:#x} -> {self.second:#x}'}"
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """Return plain data."""
         return {
             "tile": self.tile,
             "register": self.register,
@@ -110,7 +110,7 @@ class RegisterChanges:
             yield f"{tile}: {'1 word' if count == 1 else f'{count} words'} of data memory changed"
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """Return plain data."""
         return {
             "registers": [change.as_json() for change in self.registers],
             "descriptors": plain(self.descriptors),

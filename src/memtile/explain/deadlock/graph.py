@@ -109,7 +109,7 @@ class WaitGraph:
         return [_sign(edge.way, ways[edge.waits]) + edge.via.value for edge in self.edges]
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """Return plain data."""
         data: dict[str, Any] = plain(self)
         return data
 

@@ -75,7 +75,7 @@ class ServedReport:
             yield "no finding: nothing is wrong, or a client can still fix it"
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """Return plain data."""
         return {
             "status": self.status,
             "cycles": self.cycles,
@@ -161,7 +161,7 @@ class DumpReport:
             yield from _few([f"finding: {finding}" for finding in self.hang.findings], "findings", most)
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """Return plain data."""
         return {
             "source": list(self.source),
             "good": self.good,

@@ -71,7 +71,7 @@ class Twin:
             yield f"  and {count - _SHOWN} more"
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """Return plain data."""
         return {
             "name": self.name,
             "same": self.same,

@@ -78,7 +78,7 @@ class Proof:
         return "proved for every timing: it finishes, with these words"
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """Return plain data."""
         return {
             "status": self.status,
             "ends": self.ends_proved,

@@ -17,11 +17,11 @@ class Attention:
     """softmax(Q K' / sqrt(size)) V for each head, bfloat16, with online softmax.
 
     Attributes:
-        heads: of them; a multiple of the columns.
-        length: queries, keys and values of a head.
-        size: numbers of each.
-        macs: multiplications that a core makes in a cycle; None = the most that it can (``arch.core_costs``).
-        exponents: exponentials that a core makes in a cycle.
+        heads: number of heads; a multiple of the columns.
+        length: number of queries, keys and values of a head.
+        size: elements of each query, key and value.
+        macs: multiplications per cycle of a core; None = the maximum (``arch.core_costs``).
+        exponents: exponentials per cycle of a core.
     """
 
     heads: int = 4
@@ -49,10 +49,10 @@ class Attention:
         return {**sizes, **place, "macs": self.macs or machine.macs("bfloat16"), "exponents": self.exponents}
 
     def candidates(self, machine: Machine) -> Iterator[PlanCandidate]:
-        """All that fits into the memories and channels.
+        """Yield the candidates that fit into the memories and channels.
 
         Raises:
-            DesignError: heads that the columns do not divide, or odd sizes.
+            DesignError: a number of heads that is not a multiple of the columns, or odd sizes.
         """
         must_divide("attention", "heads", self.heads, machine)
         for field in ("length", "size"):

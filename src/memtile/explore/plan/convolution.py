@@ -20,18 +20,18 @@ class Convolution:
     """Layers of a ``size`` x ``size`` convolution, int8, one after another; zeros beyond the image's border.
 
     Attributes:
-        images: that are sent one after another.
+        images: number of images, sent one after another.
         height: rows of an image.
         width: columns of an image.
-        channels: of the images, and of what all layers but the last make.
-        features: channels of what the last layer makes; None = as many.
+        channels: of the images, and of the output of all layers but the last.
+        features: channels of the last layer's output; None = ``channels``.
         size: of the window, odd: 1, 3 and so on.
         depthwise: each channel has a window of its own.
-        layers: that follow each other, a column of cores each.
+        layers: number of consecutive layers, a column of cores each.
         stride: rows and columns from one window to the next.
-        pool: rows and columns of features that become one, after each layer.
-        pooling: which one: the largest ("max") or the mean ("mean").
-        macs: multiplications that a core makes in a cycle; None = the most that it can (``arch.core_costs``).
+        pool: rows and columns of features pooled into one, after each layer.
+        pooling: pooling operation: the largest ("max") or the mean ("mean").
+        macs: multiplications per cycle of a core; None = the maximum (``arch.core_costs``).
         weights: "kept" in the cores of a column for each layer, or of one layer in "rounds" from external
             memory to the cores of all columns; "any" = kept if they fit.
     """
@@ -102,10 +102,10 @@ class Convolution:
         return {**image, **kinds, **rest, "macs": self.macs or machine.macs("int8")}
 
     def candidates(self, machine: Machine) -> Iterator[PlanCandidate]:
-        """All that fits into the memories and channels.
+        """Yield the candidates that fit into the memories and channels.
 
         Raises:
-            DesignError: sizes that make no layer, or more layers than columns.
+            DesignError: sizes that do not form a layer, or more layers than columns.
         """
         self._check(machine)
         if 0 not in machine.device.noc_columns:
@@ -115,7 +115,7 @@ class Convolution:
                 yield from self._depths(machine, cores, tall, split)
 
     def on(self, machine: Machine) -> Convolution | ConvolutionRounds:
-        """The way to lay the layer out that a machine has room for.
+        """Return the placement of the layer that fits into a machine.
 
         Raises:
             DesignError: as :meth:`candidates`; weights that are not "any", "kept" or "rounds".

@@ -21,7 +21,7 @@ class ConvolutionRounds:
     """A convolution, int8, whose weights come from external memory chunk by chunk; sums stay in the cores.
 
     Attributes:
-        images: that are sent one after another.
+        images: number of images, sent one after another.
         height: rows of an image.
         width: columns of an image.
         channels: of the images.
@@ -71,7 +71,7 @@ class ConvolutionRounds:
         }
 
     def candidates(self, machine: Machine) -> Iterator[PlanCandidate]:
-        """All that fits into the memories and channels."""
+        """Yield the candidates that fit into the memories and channels."""
         with_dma = sum(column < machine.columns for column in machine.device.noc_columns)
         cuts = itertools.product(
             range(1, with_dma + 1),

@@ -26,7 +26,7 @@ class Gemm:
         n: columns of B and C.
         k: columns of A, rows of B.
         dtype: of A and B: int8, int16, int32 or bfloat16.
-        macs: multiplications that a core makes in a cycle; None = the most that it can (``arch.core_costs``).
+        macs: multiplications per cycle of a core; None = the maximum (``arch.core_costs``).
     """
 
     m: int = 512
@@ -54,10 +54,10 @@ class Gemm:
         return {**sizes, **place, "macs": self.macs or machine.macs(self.dtype)}
 
     def candidates(self, machine: Machine) -> Iterator[PlanCandidate]:
-        """All that fits into the memories and channels.
+        """Yield the candidates that fit into the memories and channels.
 
         Raises:
-            DesignError: sizes that are no whole words, or that the columns do not divide into such.
+            DesignError: sizes that are not whole words, or that the columns do not divide into whole words.
         """
         if self.dtype not in _BYTES:
             raise refuse("gemm", "dtype", repr(self.dtype), ", ".join(_BYTES))

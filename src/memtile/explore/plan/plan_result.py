@@ -68,7 +68,7 @@ class Proof:
         return not self.why
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """Return plain data."""
         return {"holds": self.holds, **plain(self)}
 
     @property
@@ -256,9 +256,9 @@ class PlanResult:
         place: device and columns.
         objectives: by which designs are ranked.
         ranked: good designs, best first.
-        failed: those that were beaten before their end, or are infeasible.
-        proofs: certificates by key of the row.
-        candidates: how many ways there are, of which these were tried.
+        failed: designs stopped early because others are better, or infeasible.
+        proofs: certificates, by key of the row.
+        candidates: total number of placements; only some of them were tried.
         seconds: that it took.
         shown: rows of the table.
         timing: timing constants that were given, by name.
@@ -280,20 +280,20 @@ class PlanResult:
 
     @cached_property
     def front(self) -> tuple[SweepRow, ...]:
-        """Designs that none is better than in all objectives."""
+        """The Pareto front: designs that no other design beats in all objectives."""
         costs = [costs_of(row.figures, self.objectives) for row in self.ranked]
         return tuple(self.ranked[place] for place in front(costs))
 
     @property
     def good(self) -> bool:
-        """Whether there is a design with a certificate, if any was asked for."""
+        """Whether there is a good design, with a certificate if any was requested."""
         return bool(self.ranked)
 
     def values(self, number: int = 0) -> dict[str, Any]:
         """Values of the arguments of a design, by its place in the ranking.
 
         Raises:
-            DesignError: there is none with this number.
+            DesignError: no design has this number.
         """
         if not 0 <= number < len(self.ranked):
             allowed = f"0..{len(self.ranked) - 1}" if self.ranked else "none: no candidate is good"
@@ -304,7 +304,7 @@ class PlanResult:
         """The text of a design: a Python file with ``design()``, for ``memtile run`` and all others.
 
         Raises:
-            DesignError: there is none with this number.
+            DesignError: no design has this number.
         """
         return filled(self.layer, self.values(number), self._head(number))
 
@@ -312,7 +312,7 @@ class PlanResult:
         """The text of a program of IRON with the tiles of a design, and kernels in C++.
 
         Raises:
-            DesignError: there is none with this number, or object FIFOs cannot have it.
+            DesignError: no design has this number, or object FIFOs cannot express it.
         """
         values = self.values(number)
         if fault := iron_fault(self.layer, values):
@@ -324,7 +324,7 @@ class PlanResult:
         """A design as MLIR that mlir-aie takes; see :func:`memtile.to_mlir`.
 
         Raises:
-            DesignError: there is none with this number, or no operation of mlir-aie says it.
+            DesignError: no design has this number, or no operation of mlir-aie can express it.
         """
         from memtile.mlir_writer.designs import to_mlir
 
@@ -343,7 +343,7 @@ class PlanResult:
         """Write the text of a design to a file: as a program of IRON, Python or MLIR, by the end of its name.
 
         Raises:
-            DesignError: there is none with this number, or its form cannot have it.
+            DesignError: no design has this number, or the format cannot express it.
             InputFileError: the file cannot be written, or its name does not end in ``.py``,
                 ``.iron.py`` or ``.mlir``.
         """
@@ -351,14 +351,14 @@ class PlanResult:
         write_output(Path(path), texts[form_of(path)](number))
 
     def design(self, number: int = 0, *, data: bool = True) -> Array:
-        """A design, made and not yet run.
+        """Return a design, built and not yet run.
 
         Args:
             number: its place in the ranking.
-            data: with matrices and images; else its time alone.
+            data: include matrices and images; False = timing only.
 
         Raises:
-            DesignError: there is none with this number.
+            DesignError: no design has this number.
         """
         from importlib import import_module
 
@@ -368,7 +368,7 @@ class PlanResult:
         return made
 
     def arrow(self) -> Any:
-        """The designs as a ``pyarrow.Table``, best first.
+        """Return the designs as a ``pyarrow.Table``, best first.
 
         Raises:
             InputFileError: pyarrow is not installed.
@@ -376,7 +376,7 @@ class PlanResult:
         return table_of(self.ranked)
 
     def pandas(self) -> Any:
-        """The designs as a pandas data frame, best first.
+        """Return the designs as a pandas data frame, best first.
 
         Raises:
             InputFileError: pyarrow or pandas is not installed.
@@ -384,7 +384,7 @@ class PlanResult:
         return frame_of(self.ranked)
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """Return plain data."""
         on_front = {row.key for row in self.front}
         return {
             "layer": self.layer,
@@ -439,7 +439,7 @@ class PlanResult:
         return names, {n: value for n, value in same.items() if n not in names}
 
     def sheet(self) -> Sheet:
-        """The best designs for people: what differs among them, figures, and the certificate of the best."""
+        """Return the best designs for people: their differences, figures, and the certificate of the best."""
         on_front = {row.key for row in self.front}
         names, same = self._names()
         shown = self.ranked[: self.shown]

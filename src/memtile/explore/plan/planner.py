@@ -50,7 +50,7 @@ class PlannedLayer(Protocol):
         """Arguments that are the same for all candidates."""
 
     def candidates(self, machine: Machine) -> Iterator[PlanCandidate]:
-        """All that fits into the memories and channels."""
+        """Yield the candidates that fit into the memories and channels."""
 
 
 def plan(
@@ -68,22 +68,22 @@ def plan(
     options: RunOptions = USUAL,
     **more: Unpack[RunKeywords],
 ) -> PlanResult:
-    """Designs for a layer, ranked by simulated cycles; ``memtile plan`` does the same.
+    """Return designs for a layer, ranked by simulated cycles; ``memtile plan`` does the same.
 
-    All ways to lay the layer out that fit into memories and channels are estimated; the most promising ones
-    are simulated without data, and the best run with data: bit-exact and without a finding, or not the best.
+    All placements of the layer that fit into memories and channels are estimated, and the most promising ones
+    simulated without data. The best is then run with data: it must be bit-exact and have no finding.
 
     Args:
-        layer: what is to be computed.
+        layer: the layer to compute.
         device: that it is for.
         columns: of the device that may be used; all if omitted.
-        objectives: by which designs are ranked, the first one first; see docs/sweep.md.
-        tried: how many candidates are simulated.
-        proved: how many of the best get a certificate.
+        objectives: figures that rank the designs, the most important first; see docs/sweep.md.
+        tried: number of candidates to simulate.
+        proved: number of the best designs that get a certificate.
         workers: processes; 0 = this one.
         timing: timing constants of all runs, by name.
         energy: table of energies, see docs/sweep.md; empty = none is counted unless it is an objective.
-        watch: called with each row, how many there are and how many there will be.
+        watch: called with each row, the number of rows so far and the expected total.
         options: of each run.
         more: fields of :class:`RunOptions`.
 

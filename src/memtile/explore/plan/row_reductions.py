@@ -21,9 +21,9 @@ class RowReduction:
     Attributes:
         rows: of the matrix.
         width: of the matrix.
-        dtype: of its numbers, and of what becomes of them: int32 or float32.
+        dtype: of its numbers, and of the results: int32 or float32.
         what: ``sum``, ``max``, or ``normalise``: mean 0 and variance 1.
-        per_cycle: numbers that a core takes in a cycle.
+        per_cycle: numbers that a core processes per cycle.
     """
 
     rows: int = 1024
@@ -68,10 +68,10 @@ class RowReduction:
             raise refuse("rows", "width", self.width, "1 or more")
 
     def candidates(self, machine: Machine) -> Iterator[PlanCandidate]:
-        """All that fits into the memories and channels.
+        """Yield the candidates that fit into the memories and channels.
 
         Raises:
-            DesignError: no such operation or type, or rows that the columns do not divide.
+            DesignError: no such operation or type, or a number of rows that is not a multiple of the columns.
         """
         self._check()
         must_divide("rows", "rows", self.rows, machine)

@@ -92,7 +92,7 @@ class CaseOutcome:
         return replace(self, name=self.file)
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """Return plain data."""
         return {
             "name": self.name,
             "file": self.file,

@@ -78,7 +78,7 @@ class DesignOutcome:
     seconds: float = 0.0
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """Return plain data."""
         return {
             "design": self.name,
             "bucket": self.bucket.value,
@@ -140,7 +140,7 @@ class SurveyResult:
         return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """Return plain data."""
         return {
             "folder": self.folder,
             "found": self.found,

@@ -42,7 +42,7 @@ class VariantReplay:
         return (self.then.state, dict(self.then.figures)) == (self.now.state, dict(self.now.figures))
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """Return plain data."""
         sides = {"then": self.then.as_json(), "now": self.now.as_json()}
         return {"key": self.then.key, "same": self.same, "other_memtile": self.other_memtile, **sides}
 

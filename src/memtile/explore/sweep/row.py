@@ -81,7 +81,7 @@ class SweepRow:
     seconds: float = 0.0
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data."""
+        """Return plain data."""
         return {
             "key": self.key,
             "sources": self.sources,

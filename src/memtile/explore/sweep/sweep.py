@@ -78,20 +78,22 @@ def sweep(
 ) -> SweepResult:
     """Try variants of a design: ``memtile sweep`` from Python.
 
-    Ctrl-C ends it and keeps what is done, in the result and in the log.
+    Ctrl-C ends it and keeps the finished variants, in the result and in the log.
 
     Args:
         design: Python file with a ``design()`` function, or a graph in C++ (:func:`memtile.adf.load`), whose
             macros are varied.
-        plan: what is tried, and how; None = the grid of all parameters with known values, by cycles.
-        log: Parquet file with the rows; what it has of the same sources is not run again. None = no log.
+        plan: the variants to try; None = the grid of all parameters with known values, by cycles.
+        log: Parquet file with the rows; variants in it from the same sources are not run again. None = no
+            log.
         watch: called with each row.
 
     Raises:
         InputFileError: files that cannot be read or written, packages that are missing.
-        DesignError: options that a sweep has no use for, nothing to vary, names or values that the design
-            does not have, an unknown objective.
-        SimulationError: no scheduler at the address; one that is lost ends the sweep, ``SweepResult.lost``.
+        DesignError: options that do not apply to a sweep, nothing to vary, names or values that the design
+            does not have, or an unknown objective.
+        SimulationError: no scheduler at the address; a lost scheduler ends the sweep, see
+            ``SweepResult.lost``.
     """
     subject = str(design) if isinstance(design, str | Path) else design
     return Sweep(subject, plan or SweepPlan()).run(None if log is None else Path(log), watch)

@@ -38,15 +38,15 @@ class SweepResult:
     Attributes:
         design: name of its file.
         space: what was varied.
-        objectives: names of the figures by which variants are compared, the first one first.
+        objectives: names of the figures that rank the variants, the most important first.
         rows: the variants, in the order in which they were asked for.
-        ran: how many of them ran now; the others were known from the log.
+        ran: number of variants run now; the others were known from the log.
         seconds: that it took.
-        stopped: why it ended before its end; empty = it did not.
+        stopped: why the sweep ended early; empty = it did not.
         lost: the scheduler was lost before the end.
-        expected: variants that it would have tried at most; None = without end.
+        expected: largest number of variants to try; None = unlimited.
         shown: rows of the table.
-        lost_workers: workers of the cluster that went before the end.
+        lost_workers: workers of the cluster lost before the end.
     """
 
     design: str
@@ -73,13 +73,13 @@ class SweepResult:
 
     @cached_property
     def front(self) -> tuple[SweepRow, ...]:
-        """The Pareto front: good variants that none is better than in all objectives."""
+        """The Pareto front: good variants that no other variant beats in all objectives."""
         costs = [costs_of(row.figures, self.objectives) for row in self.ranked]
         return tuple(self.ranked[place] for place in front(costs))
 
     @property
     def best(self) -> SweepRow | None:
-        """The first of the ranked ones; None if nothing is good."""
+        """The best variant; None if no variant is good."""
         return next(iter(self.ranked), None)
 
     @property
@@ -89,11 +89,11 @@ class SweepResult:
 
     @property
     def good(self) -> bool:
-        """Whether there is a good variant, and the sweep was not broken off."""
+        """Whether there is a good variant, and the sweep was not interrupted."""
         return bool(self.ranked) and not self.lost
 
     def count(self, state: VariantState) -> int:
-        """Variants that became of this state."""
+        """Return the variants in this state."""
         return sum(row.state is state for row in self.rows)
 
     def arrow(self) -> Any:
@@ -171,7 +171,7 @@ class SweepResult:
         write_output(Path(path), text)
 
     def as_json(self) -> dict[str, Any]:
-        """Plain data; the same sweep gives the same, wherever it runs."""
+        """Return plain data; the same sweep gives the same data on every machine."""
         on_front = {row.key for row in self.front}
         return {
             "design": self.design,
@@ -201,7 +201,7 @@ class SweepResult:
         return self.sheet()
 
     def sheet(self) -> Sheet:
-        """The best variants for people, and why the others are not good."""
+        """Return the best variants for people, and why the others are not good."""
         on_front = {row.key for row in self.front}
         first = [*self.ranked[: self.shown]]
         later = [row for row in self.ranked[self.shown :] if row.key in on_front]

@@ -32,7 +32,7 @@ def install(
         device: the NPU, ``"npu1"`` or ``"npu2"``.
         functions: that cores call and texts only declare, by name, or a Python file with them.
         options: of every run.
-        more: fields of :class:`RunOptions`, which come before those.
+        more: fields of :class:`RunOptions`; they override ``options``.
 
     Returns:
         The runtime, as ``aie.utils.DefaultNPURuntime`` has it too.

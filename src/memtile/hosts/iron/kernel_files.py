@@ -73,12 +73,12 @@ class KernelFiles:
         return found
 
     def stamp(self) -> tuple[tuple[Path, int], ...]:
-        """The files that are there, with when they were written: another stamp is another program."""
+        """The existing files, with their modification times: a different time means a different program."""
         paths = [path for path in (self.xclbin, self.insts, self.elf) if path is not None and path.is_file()]
         return tuple((path, path.stat().st_mtime_ns) for path in (*paths, *self.texts()))
 
     def texts(self) -> list[Path]:
-        """The MLIR texts of the design that there are, the best one first.
+        """The existing MLIR texts of the design, the best one first.
 
         IRON's cache has them beside the other files. With paths of one's own they are in ``NAME.prj``, and
         the makefiles of mlir-aie's examples have ``aie_NAME.mlir`` for ``final_NAME.xclbin``.
@@ -97,7 +97,7 @@ class KernelFiles:
 
 @dataclass(frozen=True, slots=True)
 class Options(RunOptions):
-    """What all kernels of a runtime have in common: the options of their runs too.
+    """Common settings of all kernels of a runtime, with the options of their runs.
 
     Attributes:
         device: the NPU, ``"npu1"`` or ``"npu2"``.
@@ -110,7 +110,7 @@ class Options(RunOptions):
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """What a run left.
+    """The outcome of a run.
 
     Attributes:
         done: its result.
@@ -126,7 +126,7 @@ class Ran:
 KernelRun = Callable[[Sequence[Argument]], Ran]
 """Runs a kernel with its arguments; what it leaves in the array is there in the next run."""
 Runner = Callable[[KernelFiles, Options], KernelRun | None]
-"""Makes a run of the files of a kernel; None if it is for other files."""
+"""Function that makes a run from the files of a kernel; it returns None for files it does not support."""
 
 
 def from_text(files: KernelFiles, options: Options) -> KernelRun | None:
@@ -176,7 +176,7 @@ def from_containers(files: KernelFiles, options: Options) -> KernelRun | None:
 
 
 RUNNERS: list[Runner] = [from_text, from_containers]
-"""Tried in order: the first that knows the files of a kernel runs it. Add yours in front."""
+"""Runners, tried in order: the first that supports the files of a kernel runs it. Add yours in front."""
 
 
 def runner(files: KernelFiles, options: Options) -> KernelRun:

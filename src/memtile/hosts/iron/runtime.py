@@ -59,7 +59,7 @@ class HandleParts:
 
 
 class ResultParts:
-    """What a run left.
+    """The outcome of a run.
 
     Attributes:
         done: memtile's result: cycles by cause, who waits for what.

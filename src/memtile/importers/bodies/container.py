@@ -49,7 +49,7 @@ class Container:
         launch: how many of the operations configure the array before the host begins.
         programs: as they were read, in the order in which they are done.
         notes: on the order, and on where bodies come from.
-        references: what calls of C++ functions are compared with, by name.
+        references: reference functions for calls of C++ functions, by name.
     """
 
     device: Device
@@ -82,11 +82,11 @@ class Container:
 
         Args:
             given: arrays in; those that the files bring for their arguments are added.
-            wanted: arrays to take at the end.
+            wanted: arrays to return at the end.
             again: the array is as a run left it: the configuration before the instructions is not done
                 again, and cores go on; a program without such a configuration is done from its beginning.
             options: of the run.
-            more: fields of :class:`RunOptions`, which come before those.
+            more: fields of :class:`RunOptions`; they override ``options``.
         """
         again = again and self.launch > 0
         added, _ = brought(self.programs, given)

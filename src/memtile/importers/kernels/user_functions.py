@@ -253,7 +253,7 @@ class CoreFunctions(NamedTuple):
         own: those of the user, which come first.
         shipped: those of the library, for each object file or none that cores link: by tile, then by name.
         notes: which functions of the library cores use, and which of them may be others than the design's.
-        references: what calls of C++ functions are compared with, by name.
+        references: reference functions for calls of C++ functions, by name.
     """
 
     own: Externals

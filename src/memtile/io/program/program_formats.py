@@ -38,7 +38,7 @@ _IDENTIFICATION = Struct("<4xI")
 
 @dataclass(frozen=True, slots=True)
 class StoredProgram:
-    """What a file says.
+    """The contents of a program file.
 
     Attributes:
         name: of the file.
@@ -47,7 +47,7 @@ class StoredProgram:
         operations: in order.
         shape: of the array, where the file says it.
         generation: of the array, as the header of a transaction numbers it; 0 = not said.
-        notes: what was left out of a container and why, a line each.
+        notes: parts of a container left out, with the reason, a line each.
         buffers: contents that a container brings for kernel arguments.
         kernels: names and numbers of what was taken from a container.
     """

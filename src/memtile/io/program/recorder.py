@@ -91,7 +91,7 @@ class Recording:
 
 
 def record(array: Array) -> Recording:
-    """Record what a design writes to an array, from now on; call it before the design asks for tiles.
+    """Record the writes of a design to an array, from now on; call it before the design requests tiles.
 
     What firmware leaves behind (``Array`` opens the inner edges) is not in the recording.
     """

@@ -98,7 +98,7 @@ def _named(
 
 
 def unnamed(units: Sequence[NamedUnit], setup: Sequence[TracedUnit], name: str) -> list[Problem]:
-    """Units of a trace about which a setup that was given says nothing, and what it does say."""
+    """Return the units of a trace that a given setup does not describe, and those that it describes."""
     tiles = [f"{unit.module} of ({unit.tile[0]}, {unit.tile[1]})" for unit in setup if unit.tile]
     traced = ", ".join(tiles) or ", ".join(unit.module for unit in setup) or "no trace unit"
     return [
@@ -169,7 +169,7 @@ def trace_csv(units: Sequence[NamedUnit], clock_mhz: float) -> str:
 
 
 def trace_json(trace: Trace, units: Sequence[NamedUnit], clock_mhz: float) -> dict[str, Any]:
-    """Everything that was decoded as plain data."""
+    """Return everything decoded as plain data."""
     return {
         "file": trace.name,
         "words": trace.words,

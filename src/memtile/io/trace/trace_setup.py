@@ -113,7 +113,7 @@ def types_of(text: str) -> dict[int, ModuleName]:
 def traced_by(operations: Iterable[Operation], shape: ArrayShape) -> list[TracedUnit]:
     """The trace units that a program sets up, from its writes of Trace_Event0, Trace_Event1, Trace_Control1.
 
-    The last value of each register counts. Writes elsewhere, and to tiles outside ``shape``, say nothing.
+    The last value of each register counts. Other writes, and writes to tiles outside ``shape``, are ignored.
     """
     registers = {tile: _trace_registers(modules) for tile, modules in TILE_MODULES.items()}
     values: dict[tuple[int, int, ModuleName], dict[str, int]] = {}
@@ -155,7 +155,7 @@ def traced_as(text: str) -> list[TracedUnit]:
     are looked up in each, and units are given for those that know them all.
 
     Raises:
-        InputFileError: what is wrong with it; all of it at once.
+        InputFileError: the flag is wrong; all problems at once.
     """
     head, equals, listed = text.rpartition("=")
     events = [item.strip() for item in listed.split(",")]

@@ -76,7 +76,7 @@ class Tracing:
 
     Args:
         design: a tile alone, or the array.
-        events: what to trace, from ``tile.events.event(...)``; eight for each module at most.
+        events: events to trace, from ``tile.events.event(...)``; at most eight for each module.
         start: event that starts the units, of each one's module.
         stop: event that stops them; :meth:`stop` raises it.
         out: master port of the interface tile in the column of the first tile, where packets leave the array.
@@ -121,7 +121,7 @@ class Tracing:
             pass
 
     def words(self) -> list[int]:
-        """What has left so far: packets of eight words; of a buffer all that it has room for."""
+        """Return the packets sent so far, of eight words each; for a buffer, as many as fit."""
         engine = self._design.engine
         if self._into is not None:
             channel, buffer = self._into
@@ -138,7 +138,7 @@ class Tracing:
         return decode(self.words(), "trace")
 
     def units(self) -> list[NamedUnit]:
-        """What each unit recorded, with the names of the events."""
+        """Return the records of each unit, with the names of the events."""
         return named(self.decode(), [unit.as_traced for unit in self._units])
 
     def save_perfetto(self, path: Path | str, clock_mhz: float = ARRAY_CLOCK_MHZ) -> None:

@@ -285,7 +285,7 @@ class Waveform:
             self.sample()
 
     def sample(self) -> None:
-        """Note what changed since the last sample, in the cycle that has just ended."""
+        """Record the changes since the last sample, for the cycle that has just ended."""
         cycle = self._engine.now - 1 - self._begin
         state = self._engine.state  # it may have been replaced since the last sample
         for order, value in sorted(change for group in self._groups for change in group.changed(state)):

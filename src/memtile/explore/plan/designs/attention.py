@@ -134,9 +134,9 @@ def design(
     """Attention of ``heads`` heads, bfloat16.
 
     Args:
-        heads: of them; a multiple of the columns.
-        length: queries, keys and values of a head.
-        size: numbers of each.
+        heads: number of heads; a multiple of the columns.
+        length: number of queries, keys and values of a head.
+        size: elements of each query, key and value.
         device: that it is for; ``columns`` of it, ``cores`` in each.
         tall: queries that a core takes at once.
         deep: keys, and values, of a block.
