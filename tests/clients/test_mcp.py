@@ -275,10 +275,15 @@ def test_a_file_that_changes_between_two_calls_is_read_anew(tmp_path: Path) -> N
     assert talk(change, "--root", str(tmp_path)) == [True, False, True]
 
 
+def test_pages_are_read_though_they_are_outside_of_the_root(tmp_path: Path) -> None:
+    (page,) = ask(("docs", {"page": "agents"}), root=tmp_path)
+    assert page["headings"][0] == "Agents"
+
+
 def test_no_argument_is_silently_left_aside(tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", np.array([3] + 7 * [0], np.int32))
     mlir = {"text": PARAMETER, "kind": "mlir"}
-    three, without, inputs, kernels, settings, unknown, misspelt, right, wrong, page = ask(
+    three, without, inputs, kernels, settings, unknown, misspelt, right, wrong = ask(
         ("run", {**mlir, "settings": {"p": 3}}),
         ("run", mlir),
         ("run", {"text": RING, "inputs": {"0": "a.npy"}}),
@@ -287,13 +292,11 @@ def test_no_argument_is_silently_left_aside(tmp_path: Path) -> None:
         ("run", {"text": RING, "settings": {"p": 3}}),
         ("run", {"text": RING, "expects": {"0": "a.npy"}}),
         *(("run", {"text": PARAMETER, "settings": {"p": n}, "expect": {"0": "a.npy"}}) for n in (3, 4)),
-        ("docs", {"page": "agents"}),
         root=tmp_path,
     )
     assert "run has no argument 'expects'; did you mean expect" in misspelt["error"]["message"]
     assert (right["good"], right["bit_exact"]) == (True, True)
     assert (wrong["good"], wrong["bit_exact"]) == (False, False)
-    assert page["headings"][0] == "Agents"  # from outside the root
     (words,) = three["outputs"].values()
     assert words["first"][0] == 3
     assert "scratchpad parameter p has no value" in without["error"]["message"]
