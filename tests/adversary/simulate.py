@@ -19,7 +19,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from random import Random
 
-from adversary.undertakings import UNDERTAKINGS, Undertaking
+from adversary.undertaking import Undertaking
+from adversary.undertakings import UNDERTAKINGS
 from adversary.world import EndlessError, Faults, Killed, Process, World
 from memtile.errors import MemtileError
 from memtile.system import using
@@ -27,6 +28,7 @@ from memtile.system import using
 SEEDS = 10_000
 _MOST_LIVES = 3  # disturbed ones
 _TOGETHER = 3  # processes at the same time
+_KINDS = ("kill", "kill", "power", "power", "full", "full kill", "broken", "interrupt", "none")
 _SHOWN = 60  # last operations of a failure
 _SHARED_MEMORY = Path("/dev/shm")
 
@@ -58,7 +60,7 @@ class Simulation:
             except EndlessError as error:
                 return str(error)
             except (AssertionError, MemtileError, OSError, ValueError) as error:
-                return "".join(traceback.format_exception(error)) if str(error) == "" else f"{type(error).__name__}: {error}"
+                return f"{type(error).__name__}: {error}" if str(error) else traceback.format_exc()
 
     def _failure(self) -> str:
         steps = 60
@@ -68,7 +70,7 @@ class Simulation:
             wrong = self._live(life, found)
             if wrong:
                 return wrong
-        self.done.disturbed = False  # type: ignore[attr-defined]
+        self.done.disturbed = False
         if self.done.several and not self.done.refused and (wrong := self._live(98, [Faults()] * _TOGETHER)):
             return wrong
         for number in range(_TOGETHER if self.done.several else 1):
@@ -78,11 +80,15 @@ class Simulation:
         if left := [each for each in self.done.left() if not (self.power_lost and each.endswith(".lock"))]:
             return f"temporary files are left: {left}"
         outcome, expected = self.done.outcome(), expected_of(self.seed)
-        return "" if outcome == expected else f"the outcome differs from an undisturbed one:\n{outcome}\n{expected}"
+        return (
+            ""
+            if outcome == expected
+            else f"the outcome differs from an undisturbed one:\n{outcome}\n{expected}"
+        )
 
     def _faults(self, steps: int) -> Faults:
         chance, at = self.chance, self.chance.randint(1, steps)
-        kind = chance.choice(["kill", "kill", "power", "power", "full", "full kill", "broken", "interrupt", "none"])
+        kind = chance.choice(_KINDS)
         full = range(at, at + chance.randint(1, 12)) if "full" in kind else range(0)
         return Faults(
             kill=chance.randint(at, steps + 1) if kind in ("kill", "power", "full kill") else 0,
@@ -122,7 +128,7 @@ class Simulation:
             return ""
         if isinstance(error, MemtileError):
             expected = self.world.injected or any(text in str(error) for text in self.done.refused if several)
-            if expected or getattr(self.done, "disturbed", False):
+            if expected or self.done.disturbed:
                 return ""
         return f"a command ended with {''.join(traceback.format_exception(error))}"
 
@@ -134,10 +140,10 @@ def expected_of(seed: int) -> object:
     """The outcome of an undisturbed command."""
     name = undertaking_of(seed)
     if name not in _EXPECTED:
-        with _folder() as stack:
+        with _Folder() as stack:
             world = World(stack.root, "undisturbed")
             done = UNDERTAKINGS[name](world)
-            done.disturbed = False  # type: ignore[attr-defined]
+            done.disturbed = False
             with using(world), done.around():
                 for number in range(_TOGETHER if done.several else 1):
                     world.run([(Process("undisturbed"), lambda number=number: done.command(number))])
@@ -145,7 +151,7 @@ def expected_of(seed: int) -> object:
     return _EXPECTED[name]
 
 
-class _folder(ExitStack):  # noqa: N801
+class _Folder(ExitStack):
     """A context with an empty folder, of memory where there is some."""
 
     def __init__(self) -> None:
@@ -157,7 +163,7 @@ class _folder(ExitStack):  # noqa: N801
 
 def simulated(seed: int) -> tuple[str, list[str]]:
     """What is wrong with a seed, empty = nothing, and what happened."""
-    with _folder() as stack:
+    with _Folder() as stack:
         simulation = Simulation(seed, stack.root)
         wrong = simulation.failure()
         return wrong.replace(str(stack.root), ""), simulation.world.trace

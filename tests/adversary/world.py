@@ -1,9 +1,9 @@
 """A simulated system: processes that are stopped anywhere, disks that are full, refuse, tear and forget.
 
-A :class:`World` stands for :class:`memtile.system.System`. What processes see is in a real folder, so that all
-that reads files runs as it is; what a loss of power leaves is known beside it. Everything happens in the order
-that a seed chooses: each operation is a step, before which another process may run, the process may be killed,
-or the system may refuse.
+A :class:`World` stands for :class:`memtile.system.System`. What processes see is in a real folder, so that
+all that reads files runs as it is; what a loss of power leaves is known beside it. Everything happens in the
+order that a seed chooses: each operation is a step, before which another process may run, the process may be
+killed, or the system may refuse.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from memtile.system import Opener, System
 MOST_STEPS = 20_000
 _STAYS = 0.7  # probability that the same process goes on
 _GROWS = ("open", "write", "sync", "make_folder", "symlink", "touch")  # what a full disk refuses
+_NEVER_REFUSED = ("lock", "pause", "work", "message", "look")
 _KEPT = 0.6  # probability that a name that was not synchronised survives a loss of power
 
 
@@ -209,6 +210,23 @@ class World(System):
     def step(self, what: str, path: object = "", process: Process | None = None) -> Process:
         """An operation of the current process."""
         process = process or self._current
+        self._let_others_run(process)
+        process.steps += 1
+        self.steps += 1
+        self.now += 1e-3
+        shown = str(path).replace(f"{self.root}/", "").replace(str(self.root), ".")
+        self.trace.append(f"{process.name} {process.steps}: {what} {shown}")
+        if self.steps > MOST_STEPS:
+            raise EndlessError(f"{MOST_STEPS:,} operations, and no end")
+        if process.steps == process.faults.jump:
+            self.now += 3600
+        if not what.startswith("write"):  # which may be done in part
+            self._disturb(process, what)
+        elif process.steps == process.faults.interrupt:
+            raise KeyboardInterrupt
+        return process
+
+    def _let_others_run(self, process: Process) -> None:
         if process.dead:
             raise Killed
         if self._by_turns:
@@ -216,28 +234,20 @@ class World(System):
             process.turn.acquire()
             if process.dead:
                 raise Killed
-        process.steps += 1
-        self.steps += 1
-        self.now += 1e-3
-        shown = str(path).replace(f"{self.root}/", "")
-        self.trace.append(f"{process.name} {process.steps}: {what} {shown}")
-        if self.steps > MOST_STEPS:
-            raise EndlessError(f"{MOST_STEPS:,} operations, and no end")
+
+    def _disturb(self, process: Process, what: str) -> None:
+        """Kill the process, interrupt it, or refuse what it does."""
         faults, number = process.faults, process.steps
-        if number == faults.jump:
-            self.now += 3600
-        is_write = what.startswith("write")  # which may be done in part
-        if number == faults.kill and not is_write:
+        if number == faults.kill:
             self.die(process)
             raise Killed
         if number == faults.interrupt:
             raise KeyboardInterrupt
-        if not is_write and what not in ("lock", "pause", "work", "message", "look"):
+        if what not in _NEVER_REFUSED:
             if number in faults.full and what in _GROWS:
                 raise self._error(errno.ENOSPC)
             if number in faults.broken:
                 raise self._error(errno.EIO)
-        return process
 
     def _error(self, number: int) -> OSError:
         error = OSError(number, os.strerror(number))
@@ -446,7 +456,8 @@ class World(System):
                 dropped += paths
             else:
                 kept.append(change)
-        self.trace += [f"  lost: {what} {path} {new}" for what, path, new, _ in self._pending if path in dropped]
+        lost = [change[:3] for change in self._pending if change not in kept]
+        self.trace += [f"  lost: {' '.join(change)}" for change in lost]
         return kept
 
     def _torn(self, path: str, node: Node) -> bytes:
@@ -474,7 +485,8 @@ class SimulatedFile(io.FileIO):
         """Write, or a part of it: the disk is full, or the process is killed meanwhile."""
         if self.process.dead:
             return len(data)
-        process, chance = self.world.step(f"write {len(data)} bytes", self.path, self.process), self.world.chance
+        process, chance = self.process, self.world.chance
+        self.world.step(f"write {len(data)} bytes", self.path, process)
         faults = process.faults
         if process.steps == faults.kill:
             super().write(bytes(data)[: int(chance.random() * (len(data) + 1))])

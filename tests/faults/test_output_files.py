@@ -320,7 +320,7 @@ EXCEPTIONS = {
     "system.py: open mode": "what all of these go through",
     "system.py: os.replace": "the same",
     "system.py: path.touch": "the same",
-    "system.py: system().open 'ab'": "a lock; and the journal of a sweep, of which half a line is read as none",
+    "system.py: system().open 'ab'": "a lock; a journal, of which half a line is read as none",
     "output_files.py: system().open 'x+b'": "the temporary file",
     "output_files.py: system().replace": "the temporary file takes the place of the old one",
     "explore/sweep/sources.py: system().replace": "a folder that several workers make",
