@@ -52,11 +52,13 @@ class DesignSources:
         if self.name not in self.files:
             raise InputFileError(f"{self.name}: the file of the design is not among the sources of the log.")
         target = folder / self.hash
-        if self._are_in(target):
-            return str(target / self.name)
         made, old = folder / f".{self.hash}.new", folder / f".{self.hash}.old"
+        if self._are_in(target) and not made.exists() and not old.exists():
+            return str(target / self.name)
         try:
             with alone(folder / f".{self.hash}.lock"):
+                for each in (made, old):  # of a process that was killed
+                    system().remove_folder(each)
                 if not self._are_in(target):  # which another process may have made meanwhile
                     self._make(target, made, old)
         except OSError as error:
@@ -65,8 +67,6 @@ class DesignSources:
 
     def _make(self, target: Path, made: Path, old: Path) -> None:
         """Make the folder ``target`` by way of another one, so that it is complete or not there."""
-        for each in (made, old):  # of a process that was killed
-            system().remove_folder(each)
         for name, text in self.files.items():
             self._write(made / name, text)
         if target.exists() or target.is_symlink():
