@@ -30,7 +30,7 @@ ENGINE := tests/timing tests/data tests/silicon/test_ground_truth.py \
 # What has a target of its own: rules of the source (lint), and pages.
 ELSEWHERE := --ignore tests/house --ignore tests/pages
 
-.PHONY: setup demo check test properties pages interpreted bounds mutants fuzz attack corpus oldest bench engine lint docs site lock clean
+.PHONY: setup demo check test properties pages interpreted bounds mutants fuzz attack simulate corpus oldest bench engine lint docs site lock clean
 
 setup: $(SETUP)
 
@@ -85,6 +85,10 @@ fuzz: $(SETUP)
 # Random designs through pairs of ways to run them that must agree: make attack SEED=1 SECONDS=600 [PAIR=written].
 attack: $(SETUP)
 	PYTHONPATH=tests $(BIN)/python -m adversary.attack $(or $(SECONDS),120) $(PAIR) --seed $(or $(SEED),0)
+
+# All that writes or distributes, with kills, full disks and lost messages from seeds: make simulate N=100 SEED=0.
+simulate: $(SETUP)
+	PYTHONPATH=tests $(BIN)/python -m adversary.simulate $(or $(N),10000) --seed $(or $(SEED),0)
 
 # What memtile names of the designs that hang, race or are wrong: tests/corpus/README.md.
 corpus: $(SETUP)

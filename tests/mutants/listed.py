@@ -2035,8 +2035,8 @@ MUTANTS = (
     Mutant(
         "a worker makes the place again that it forgets",
         "explore/sweep/cluster.py",
-        "shutil.rmtree(_place(sources), ignore_errors=True)",
-        "shutil.rmtree(_kept(sources), ignore_errors=True)",
+        "system().remove_folder(_place(sources))",
+        "system().remove_folder(_kept(sources))",
         "tests/clients/test_sweep_cluster.py::test_a_worker_forgets_what_another_has_forgotten",
     ),
     Mutant(
@@ -5147,13 +5147,13 @@ MUTANTS = (
     Mutant(
         "rows go into the journal at the end",
         "explore/sweep/log.py",
-        'self.journal.open("ab", buffering=0)',
-        'self.journal.open("ab")',
+        "self._journal = locked_file(self.journal)",
+        'self._journal = open(self.journal, "ab")',
         "tests/clients/test_cli_sweep.py::test_what_goes_into_the_journal_is_in_its_file_at_once",
     ),
     Mutant(
         "two sweeps write one log",
-        "explore/sweep/log.py",
+        "system.py",
         "fcntl.LOCK_EX | fcntl.LOCK_NB",
         "fcntl.LOCK_SH | fcntl.LOCK_NB",
         "tests/clients/test_cli_sweep.py::test_two_sweeps_do_not_write_one_log",
@@ -7369,8 +7369,8 @@ MUTANTS = (
     Mutant(
         "a half file takes the place of the old one",
         "output_files.py",
-        "        file.close()\n        os.replace(part, target)\n    finally:\n",
-        "        file.close()\n    finally:\n        os.replace(part, target)\n",
+        "        _discard(file)\n        with suppress",
+        "        file.flush()\n        system().replace(part, target)\n        with suppress",
         "tests/faults/test_output_files.py::test_the_old_file_stays_whatever_ends_the_writing",
     ),
     Mutant(
@@ -8945,8 +8945,8 @@ MUTANTS = (
     Mutant(
         "a second server that takes over the files of the first one",
         "hosts/own_files.py",
-        "if not lock_descriptor(file.fileno(), blocking=False):",
-        "if lock_descriptor(file.fileno(), blocking=False) is None:",
+        "file = locked_file(lock, _private)",
+        'file = system().open(lock, "ab", buffered=False, opener=_private)',
         "tests/clients/test_serve_folder.py::"
         "test_a_second_server_in_a_folder_is_refused_and_the_first_one_goes_on[options0]",
     ),
@@ -10854,7 +10854,7 @@ MUTANTS = (
     Mutant(
         "an engine that is loaded does not count as used",
         "jit/native.py",
-        "        os.utime(directory)",
+        "        system().mark_used(directory)",
         "        pass",
         "tests/faults/test_engine_cache.py::test_who_loads_an_engine_uses_it",
     ),
