@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
+
 from memtile.documents import plain
+from memtile.errors import InputFileError
 from memtile.explain.bd_chains import BdChains
 from memtile.explain.channel_view import ChannelView, channel_views
 from memtile.explain.deadlock.build import EngineWaits
@@ -16,12 +19,14 @@ from memtile.explain.deadlock.sentences import Moves, Sentences
 from memtile.explain.deadlock.switch_waits import Party
 from memtile.explain.dump.load import unknown
 from memtile.explain.dump.twin import Twin
-from memtile.explain.findings import Finding, Severity
+from memtile.explain.findings import CODES, Finding, Severity
 from memtile.explain.lock_waits import lock_errors
 from memtile.explain.summary import alike
 from memtile.model.state.causes import LINKS, CoreCause, CorePhase
 from memtile.sim.loop.engine import Engine
 
+_NO_RESULT = "the result of the server cannot be read"
+_SAME_VERSION = "Start memtile serve of this version."
 _STANDS = {
     "finished": "all that was started has ended",
     "stuck": "nothing moves any more, and not all that was started has ended",
@@ -51,17 +56,26 @@ class ServedReport:
     waiting: Sequence[str]
 
     @classmethod
-    def of(cls, data: Mapping[str, Any]) -> ServedReport:
-        """From the answer of a server.
+    def read(cls, answer: bytes, where: str) -> ServedReport:
+        """Read the answer of a server.
+
+        Args:
+            answer: JSON.
+            where: the server, for messages.
 
         Raises:
-            KeyError: something is missing.
-            ValueError: a value that there is not.
+            InputFileError: it has another form, or a finding of a code that there is not.
         """
-        found = tuple(map(Finding.from_json, data["findings"]))
-        return cls(
-            data["device"], data["status"], data["cycles"], data["checked"], found, tuple(data["waiting"])
-        )
+        try:
+            found = msgspec.json.decode(answer, type=cls)
+        except (msgspec.DecodeError, RecursionError) as error:
+            raise InputFileError(f"{where}: {_NO_RESULT}: {error}. {_SAME_VERSION}") from None
+        unknown = next((each.code for each in found.findings if each.code not in CODES), None)
+        if unknown is not None:
+            raise InputFileError(
+                f"{where}: {_NO_RESULT}: no finding has the code {unknown!a}. {_SAME_VERSION}"
+            )
+        return found
 
     def lines(self) -> Iterator[str]:
         """Text."""
