@@ -78,9 +78,11 @@ bounds: $(SETUP)
 mutants: $(SETUP)
 	$(BIN)/python tests/mutants/run.py --workers $(WORKERS)
 
-# Coverage-guided search for inputs that a reader does not survive: make fuzz SECONDS=600 [READER=mlir].
+# Coverage-guided search for inputs that a reader does not survive: the same ones each time, or others for SECONDS=600
+# [READER=mlir] [SEED=1].
 fuzz: $(SETUP)
-	PYTHONPATH=tests $(BIN)/python -m adversary.fuzz $(or $(SECONDS),120) $(READER)
+	PYTHONPATH=tests $(BIN)/python -m adversary.fuzz $(READER) --workers $(WORKERS) --seed $(or $(SEED),0) \
+	    $(if $(SECONDS),--seconds $(SECONDS))
 
 # Random designs through pairs of ways to run them that must agree: make attack SEED=1 SECONDS=600 [PAIR=written].
 attack: $(SETUP)
