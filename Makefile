@@ -84,7 +84,7 @@ fuzz: $(SETUP)
 
 # Random designs through pairs of ways to run them that must agree: make attack SEED=1 SECONDS=600 [PAIR=written].
 attack: $(SETUP)
-	PYTHONPATH=tests $(BIN)/python -m adversary.attack $(or $(SECONDS),120) $(PAIR) --seed $(or $(SEED),0)
+	PYTHONPATH=tests $(BIN)/python -m adversary.attack $(or $(SECONDS),120) $(PAIR) --seed $(or $(SEED),0) --features $(or $(FEATURES),0)
 
 # What memtile names of the designs that hang, race or are wrong: tests/corpus/README.md.
 corpus: $(SETUP)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import ast
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
 from memtile import DesignError, MemoryTile, Result, run, run_many
 from memtile.arch.timing import chosen_timing
+from memtile.input_files import syntax_tree
 
 
 def copying(words: int, value: int) -> Callable[[], MemoryTile]:
@@ -68,3 +72,17 @@ def test_no_thread_is_refused() -> None:
         "run_many: threads is 0; it must be 1 or more, or None (the cores of the machine)."
     )
     assert run_many([]) == []
+
+
+def test_one_thread_at_a_time_is_in_the_parser(monkeypatch: pytest.MonkeyPatch) -> None:
+    inside = []
+
+    def parse(source: str, _name: str) -> str:
+        inside.append(source)
+        time.sleep(0.01)
+        assert inside == [source]
+        return inside.pop()
+
+    monkeypatch.setattr(ast, "parse", parse)
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(syntax_tree, "abcd")) == [*"abcd"]
