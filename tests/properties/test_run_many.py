@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import ast
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from memtile import DesignError, MemoryTile, Result, run, run_many
+from memtile import DesignError, MemoryTile, Result, input_files, run, run_many
 from memtile.arch.timing import chosen_timing
-from memtile.input_files import syntax_tree
 
 
 def copying(words: int, value: int) -> Callable[[], MemoryTile]:
@@ -83,6 +82,6 @@ def test_one_thread_at_a_time_is_in_the_parser(monkeypatch: pytest.MonkeyPatch) 
         assert inside == [source]
         return inside.pop()
 
-    monkeypatch.setattr(ast, "parse", parse)
+    monkeypatch.setattr(input_files, "ast", SimpleNamespace(parse=parse))
     with ThreadPoolExecutor(2) as pool:
-        assert list(pool.map(syntax_tree, "abcd")) == [*"abcd"]
+        assert list(pool.map(input_files.syntax_tree, "abcd")) == [*"abcd"]
