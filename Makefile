@@ -86,7 +86,7 @@ fuzz: $(SETUP)
 
 # Random designs through pairs of ways to run them that must agree: make attack SEED=1 SECONDS=600 [PAIR=written].
 attack: $(SETUP)
-	PYTHONPATH=tests $(BIN)/python -m adversary.attack $(or $(SECONDS),120) $(PAIR) --seed $(or $(SEED),0)
+	PYTHONPATH=tests $(BIN)/python -m adversary.attack $(or $(SECONDS),120) $(PAIR) --seed $(or $(SEED),0) --features $(or $(FEATURES),0)
 
 # All that writes or distributes, with kills, full disks and lost messages from seeds: make simulate N=100 SEED=0.
 simulate: $(SETUP)

@@ -775,6 +775,27 @@ MUTANTS = (
         "tests/faults/test_check_play.py::test_cores_of_a_text_without_host_that_wait_for_each_other_are_found",
     ),
     Mutant(
+        "a run that resumes between two polls leaves out the next one",
+        "runs/design_run.py",
+        "    if began == polled:\n",
+        "    if began >= polled:\n",
+        "tests/properties/test_host_looks.py::test_a_run_that_resumes_between_two_polls_leaves_out_none_that_would_succeed",
+    ),
+    Mutant(
+        "two threads are in Python's parser at a time",
+        "input_files.py",
+        "    with _PARSER:\n",
+        "    if _PARSER:\n",
+        "tests/properties/test_run_many.py::test_one_thread_at_a_time_is_in_the_parser",
+    ),
+    Mutant(
+        "a device that mlir-aie does not have is written",
+        "mlir_writer/writer.py",
+        "    if name not in AIEDevice.__members__:\n",
+        "    if name in AIEDevice.__members__:\n",
+        "tests/words/test_mlir_of_python.py::test_what_a_sequence_cannot_say_is_refused_by_name[device]",
+    ),
+    Mutant(
         "a run at its limit is over for its host",
         "runs/design_run.py",
         "halfway=stop is Stop.LIMIT and not untimed",
