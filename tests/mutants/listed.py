@@ -6016,10 +6016,33 @@ MUTANTS = (
         "::test_a_short_run_ends_as_one_that_steps[streams through two switches]",
     ),
     Mutant(
+        "states of rings are stored where the fewest BDs end",
+        "sim/skip/bd_rings.py",
+        "(ring == rings and c.bds_done[ch] > most)",
+        "(ring == rings and c.bds_done[ch] < most)",
+        "tests/timing/test_forward_live.py"
+        "::test_states_are_stored_where_the_ring_with_most_ended_bds_ends_one",
+    ),
+    Mutant(
+        "a channel that waits for ever stays the one where states of rings are stored",
+        "sim/skip/bd_rings.py",
+        "if not goes_on(st, ch) or (ch == search.anchor[0] and stale(st, work)):",
+        "if not goes_on(st, ch):",
+        "tests/timing/test_forward_live.py"
+        "::test_states_are_stored_where_the_ring_with_most_ended_bds_ends_one",
+    ),
+    Mutant(
+        "of the tasks of a channel that a host waits for, the last one ends first",
+        "design/host.py",
+        "ends[task.channel.index] = min(ends.get(task.channel.index, many), many)",
+        "ends[task.channel.index] = max(ends.get(task.channel.index, many), many)",
+        "tests/timing/test_host_looks.py",
+    ),
+    Mutant(
         "a host that waits for BDs looks again when the longest task of their tile ends",
         "design/host.py",
-        "return min((cycles_left(engine, {ch: many}) for ch, many in ends), default=0)",
-        "return max((cycles_left(engine, {ch: many}) for ch, many in ends), default=0)",
+        "return cycles_to_first_end(engine, ends)",
+        "return cycles_left(engine, ends)",
         "tests/timing/test_host_looks.py::test_looks_for_room_are_left_out_while_no_task_can_end[BDs]",
     ),
     Mutant(
