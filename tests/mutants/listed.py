@@ -13047,4 +13047,25 @@ MUTANTS = (
         "",
         "tests/faults/test_cascade_counts.py::test_cores_that_go_on_for_ever_may_have_rounds_of_other_sizes",
     ),
+    Mutant(
+        "what a host sends by GMIO is not counted",
+        "adf/host_transfers.py",
+        "        self.sent[gmio] = self.sent.get(gmio, 0) + words.nbytes\n",
+        "",
+        "tests/data/test_adf_transfers.py::test_what_an_input_gmio_lacks_is_counted",
+    ),
+    Mutant(
+        "a wait for an update has no count",
+        "adf/volumes.py",
+        "updates[lock] >= calls[lock]",
+        "True",
+        "tests/data/test_adf_parameters.py::test_too_few_updates_of_a_synchronous_parameter_are_counted",
+    ),
+    Mutant(
+        "an input that ran out is said as any wait",
+        "adf/volumes.py",
+        "short is None or short.needed is None",
+        "True",
+        "tests/data/test_adf_runs.py::test_what_is_missing_of_an_input_is_said",
+    ),
 )
