@@ -277,7 +277,7 @@ def test_a_loop_may_release_what_others_acquire() -> None:
         (
             (TAKE, ENTER, GIVE, "}"),
             1,
-            "Acquire @f in each turn, or release it after the loop: line 10 acquires it outside.",
+            "Acquire @f in each turn, or release it after the loop (line 10 acquires it).",
         ),
         ((ENTER, GIVE, "}"), 1, "Acquire @f in each turn, or do not release it."),
     ],

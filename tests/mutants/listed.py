@@ -13068,4 +13068,11 @@ MUTANTS = (
         "True",
         "tests/data/test_adf_runs.py::test_what_is_missing_of_an_input_is_said",
     ),
+    Mutant(
+        "a linked object FIFO brings each object once, whatever it repeats",
+        "importers/kernels/turn_balance.py",
+        "                    total *= self._repeats.get(name, 1)\n",
+        "",
+        "tests/faults/test_turn_balance.py::test_an_object_fifo_that_repeats_its_objects_too_seldom_is_named",
+    ),
 )
