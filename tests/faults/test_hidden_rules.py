@@ -53,6 +53,7 @@ def test_the_rule_that_takes_the_packets_of_a_later_one_is_named() -> None:
         ("30, 0, %me", "31, 1, %me"),
         ("29, 0, %me", "31, 1, %up"),
         ("31, 0, %me", "30, 0, %up"),
+        ("29, 2, %me", "28, 0, %up"),
     ],
 )
 def test_rules_that_leave_something_to_later_ones_are_fine(rules: tuple[str, ...]) -> None:
