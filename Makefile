@@ -30,7 +30,7 @@ ENGINE := tests/timing tests/data tests/silicon/test_ground_truth.py \
 # What has a target of its own: rules of the source (lint), and pages.
 ELSEWHERE := --ignore tests/house --ignore tests/pages
 
-.PHONY: setup demo check test properties pages interpreted bounds mutants fuzz attack simulate corpus oldest bench engine lint docs site lock clean
+.PHONY: setup demo check test properties pages interpreted bounds mutants fuzz attack simulate corpus oldest bench claims long engine lint docs site lock clean
 
 setup: $(SETUP)
 
@@ -111,6 +111,14 @@ oldest: .venv-oldest/.complete
 bench: $(SETUP)
 	$(BIN)/python benchmarks/rows.py $(if $(JSON),--json $(JSON))
 	$(BIN)/python -m pytest benchmarks --benchmark-columns=min,median,max,rounds
+
+# Every figure that memtile claims, measured again and put into docs/claims.md: make claims [SUBJECT=Speed].
+claims: $(SETUP)
+	PYTHONPATH=tests $(BIN)/python benchmarks/claims.py --write docs/claims.md $(if $(SUBJECT),--only "$(SUBJECT)")
+
+# Hours of work in one process, or with workers that are killed: is memory flat, is nothing lost? [RUN=clients]
+long: $(SETUP)
+	PYTHONPATH=tests $(BIN)/python benchmarks/long_runs.py $(RUN)
 
 # The engine as bitcode, which a first run needs no Numba for: made anew where compiled functions changed.
 engine: $(SETUP)
