@@ -30,7 +30,7 @@ ENGINE := tests/timing tests/data tests/silicon/test_ground_truth.py \
 # What has a target of its own: rules of the source (lint), and pages.
 ELSEWHERE := --ignore tests/house --ignore tests/pages
 
-.PHONY: setup demo check test properties pages interpreted bounds mutants fuzz attack corpus oldest bench engine lint docs site lock clean
+.PHONY: setup demo check test properties pages interpreted bounds mutants mutants-random mutants-map fuzz attack corpus oldest bench engine lint docs site lock clean
 
 setup: $(SETUP)
 
@@ -77,6 +77,15 @@ bounds: $(SETUP)
 
 mutants: $(SETUP)
 	$(BIN)/python tests/mutants/run.py --workers $(WORKERS)
+
+# Random changes of the source: make mutants-random N=40 SEED=1; without SEED the date draws. LEAST=50 fails below that share.
+mutants-random: $(SETUP)
+	$(BIN)/python tests/mutants/random_mutants.py $(or $(N),40) --seed $(or $(SEED),0) --least $(or $(LEAST),0) \
+	    --workers $(WORKERS)
+
+# Which tests run which functions, for mutants-random: all of them in the interpreter, some 15 minutes.
+mutants-map: $(SETUP)
+	$(BIN)/python tests/mutants/record.py --workers $(WORKERS)
 
 # Coverage-guided search for inputs that a reader does not survive: make fuzz SECONDS=600 [READER=mlir].
 fuzz: $(SETUP)

@@ -1,0 +1,102 @@
+"""Which tests to run for a changed file: those listed for it, and those that ran its functions when recorded.
+
+``reached.txt`` is a hint that ages well: a test that is gone is left out, a file that is new has what is
+listed for it. ``make mutants-map`` makes it again. Its lines: a folder of the source, and below it, for each
+file, tests: ``12:abcdef`` are the tests ``abc`` and ``def`` of the twelfth file of tests, by checksums of
+their names. Tests of a file are fastest first.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from functools import cache
+from pathlib import Path
+
+from chosen_plugin import DIGITS, Test, key
+from listed import MUTANTS, SOURCE
+
+ROOT = SOURCE.parent
+MAP = Path(__file__).with_name("reached.txt")
+OTHERS = 8  # tests listed for the same file, but for another function
+Record = tuple[str, float, float, Sequence[int]]  # a test, its seconds, with waiting, and what it ran
+
+
+@cache
+def recorded() -> dict[str, list[Test]]:
+    """Tests by file of the source, as ``reached.txt`` has them."""
+    files: list[str] = []
+    found: dict[str, list[Test]] = {}
+    folder = ""
+    for line in MAP.read_text(encoding="utf-8").splitlines():
+        if line.startswith("tests/"):
+            files.append(line)
+        elif line.endswith("/"):
+            folder = line
+        elif not line.startswith("#"):
+            name, *groups = line.split()
+            pairs = (group.split(":") for group in groups)
+            found[folder + name] = [
+                (files[int(file)], keys[at : at + DIGITS])
+                for file, keys in pairs
+                for at in range(0, len(keys), DIGITS)
+            ]
+    return found
+
+
+def tests_of(file: str, old: str) -> list[Test]:
+    """Tests for a change of a file, in the order to run them.
+
+    Args:
+        file: path below the package.
+        old: the function that is changed: what is listed for its text comes first.
+    """
+    mine = [mutant for mutant in MUTANTS if mutant.file == file]
+    here = [key(mutant.test) for mutant in mine if mutant.old.strip() in old]
+    others = [key(mutant.test) for mutant in mine][:OTHERS]
+    every = dict.fromkeys([*here, *recorded().get(file, []), *others])
+    return [test for test in every if (ROOT / test[0]).exists()]
+
+
+def write(functions: Sequence[tuple[str, str]], records: Iterable[Record], enough: int) -> str:
+    """The text of ``reached.txt``: for each function ``enough`` tests, if so many ran it.
+
+    Args:
+        functions: file and name of each.
+        records: what ran.
+        enough: tests of a function.
+    """
+    tests = list(records)
+    runs = defaultdict[int, list[int]](list)
+    for number, (*_, reached) in enumerate(tests):
+        for function in reached:
+            runs[function].append(number)
+    # A quick test that runs little looks at what it runs.
+    weight = [(0.1 + seconds) * (20 + len(reached)) for _, seconds, _, reached in tests]
+    chosen = defaultdict[str, set[int]](set)
+    for function in sorted(runs, key=lambda each: len(runs[each])):
+        mine = chosen[functions[function][0]]
+        have = mine & set(runs[function])
+        named = {tests[each][0].partition("[")[0] for each in have}
+        for each in sorted(runs[function], key=weight.__getitem__):
+            name = tests[each][0].partition("[")[0]
+            if len(have) < enough and name not in named:
+                have.add(each)
+                named.add(name)
+        mine |= have
+    files = sorted({tests[each][0].partition("::")[0] for mine in chosen.values() for each in mine})
+    lines = ["# Made by make mutants-map; see reached.py.", *files]
+    before = ""
+    for file in sorted(chosen):
+        folder, _, name = file.rpartition("/")
+        if folder != before:
+            lines.append(f"{folder}/")
+            before = folder
+        line, last = name, -1
+        for each in sorted(chosen[file], key=weight.__getitem__):
+            place, code = key(tests[each][0])
+            number = files.index(place)
+            line += code if number == last else f" {number}:{code}"
+            last = number
+        lines.append(line)
+    return "\n".join(lines) + "\n"
