@@ -58,6 +58,16 @@ def tests_of(file: str, old: str) -> list[Test]:
     return [test for test in every if (ROOT / test[0]).exists()]
 
 
+def file_of(nodeid: str) -> str:
+    """The file of a test."""
+    return nodeid.partition("::")[0]
+
+
+def test_of(nodeid: str) -> str:
+    """A test without its parameter."""
+    return nodeid.partition("[")[0]
+
+
 def write(functions: Sequence[tuple[str, str]], records: Iterable[Record], enough: int) -> str:
     """The text of ``reached.txt``: for each function ``enough`` tests, if so many ran it.
 
@@ -77,14 +87,14 @@ def write(functions: Sequence[tuple[str, str]], records: Iterable[Record], enoug
     for function in sorted(runs, key=lambda each: len(runs[each])):
         mine = chosen[functions[function][0]]
         have = mine & set(runs[function])
-        named = {tests[each][0].partition("[")[0] for each in have}
-        for each in sorted(runs[function], key=weight.__getitem__):
-            name = tests[each][0].partition("[")[0]
-            if len(have) < enough and name not in named:
-                have.add(each)
-                named.add(name)
+        for name in (file_of, test_of):  # of other files first
+            named = {name(tests[each][0]) for each in have}
+            for each in sorted(runs[function], key=weight.__getitem__):
+                if len(have) < enough and name(tests[each][0]) not in named:
+                    have.add(each)
+                    named.add(name(tests[each][0]))
         mine |= have
-    files = sorted({tests[each][0].partition("::")[0] for mine in chosen.values() for each in mine})
+    files = sorted({file_of(tests[each][0]) for mine in chosen.values() for each in mine})
     lines = ["# Made by make mutants-map; see reached.py.", *files]
     before = ""
     for file in sorted(chosen):

@@ -15,7 +15,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from listed import PACKAGE, SOURCE
@@ -91,26 +91,27 @@ def mark_all(source: Path) -> list[tuple[str, str]]:
     return functions
 
 
-def record(place: Path, workers: int) -> None:
-    """Run the tests; ``place`` has ``functions.json`` and ``reached-*.jsonl`` then."""
+def record(place: Path, workers: int, tests: Sequence[str] = ()) -> None:
+    """Run all tests or some more; ``place`` has ``functions.json`` and ``reached-*.jsonl`` then."""
     with tempfile.TemporaryDirectory() as folder:
         source = copied(Path(folder))
         functions = mark_all(source)
         compileall.compile_dir(source, quiet=2, workers=workers)
         (place / "functions.json").write_text(json.dumps(functions), encoding="utf-8")
         pytest = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-        tests = [f"tests/{name}" for name in FOLDERS]
+        name = "-".join(Path(test).stem for test in tests) or "all"
+        tests = tests or [f"tests/{name}" for name in FOLDERS]
         left_out = [f"--ignore-glob=*/{name}" for name in LEFT_OUT]
         running = []
         for number in range(1, workers + 1):
-            marks, written = Path(folder) / f"marks{number}", place / f"reached-{number}.jsonl"
+            marks, written = Path(folder) / f"marks{number}", place / f"reached-{name}-{number}.jsonl"
             marks.write_bytes(bytes(len(functions)))
             written.unlink(missing_ok=True)
             environment = os.environ | {"PYTHONPATH": f"{source}:{TESTS}", "MEMTILE_JIT": "0"}
             environment |= {MARKS: str(marks), RECORD: str(written), "PYTHONDONTWRITEBYTECODE": ""}
             chosen = ["-p", "mutants.marks_plugin", "-m", MARKED, "--part", f"{number}/{workers}"]
             command = [*pytest, *chosen, *left_out, *tests]
-            log = (place / f"log-{number}.txt").open("w", encoding="utf-8")
+            log = (place / f"log-{name}-{number}.txt").open("w", encoding="utf-8")
             running.append(subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log))
         for each in running:
             each.wait()
@@ -118,13 +119,14 @@ def record(place: Path, workers: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("tests", nargs="*", help="files to record, beside what is recorded; all if omitted")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--enough", type=int, default=4, help="tests for each function")
     parser.add_argument("--again", action="store_true", help="write the map of what is recorded already")
     chosen = parser.parse_args()
     if not chosen.again:
         PLACE.mkdir(parents=True, exist_ok=True)
-        record(PLACE, chosen.workers)
+        record(PLACE, chosen.workers, chosen.tests)
     functions = json.loads((PLACE / "functions.json").read_text(encoding="utf-8"))
     lines = "".join(path.read_text(encoding="utf-8") for path in sorted(PLACE.glob("reached-*.jsonl")))
     MAP.write_text(write(functions, map(json.loads, lines.splitlines()), chosen.enough), encoding="utf-8")
