@@ -31,7 +31,7 @@ def arguments(tests: Iterable[Test]) -> list[str]:
     """What pytest is to be told."""
     files = dict.fromkeys(file for file, _ in tests)
     chosen = ",".join(map(":".join, tests))
-    return ["-p", "tests.mutants.chosen_plugin", f"--chosen={chosen}", *files]
+    return ["-p", "tests.mutants.chosen_plugin", "--tb=no", f"--chosen={chosen}", *files]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -61,10 +61,10 @@ def _hangs(*_: object) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol() -> Generator[None, Any, Any]:
-    """End what hangs."""
+def pytest_runtest_call() -> Generator[None, Any, Any]:
+    """End what hangs; again, where what that raises is caught."""
     signal.signal(signal.SIGPROF, _hangs)
-    signal.setitimer(signal.ITIMER_PROF, SECONDS)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS, 1)
     try:
         return (yield)
     finally:

@@ -131,7 +131,7 @@ def fate(mutant: Drawn, source: Path, runners: Queue[Runner]) -> Fate:
     """Run the tests of a mutant until one fails."""
     begun, runner = time.monotonic(), runners.get()
     try:
-        tests = tests_of(mutant.file, mutant.around)
+        tests = tests_of(mutant.file, mutant.function, mutant.around)
         if not tests:
             return Fate(mutant, "no test", "", 0)
         with tempfile.TemporaryDirectory() as place:

@@ -12,11 +12,13 @@ import ast
 import compileall
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from zlib import crc32
 
 from listed import PACKAGE, SOURCE
 from reached import MAP, write
@@ -64,7 +66,7 @@ def bodies(tree: ast.Module) -> Iterator[tuple[str, ast.stmt]]:
 def marked(text: str, begin: int) -> tuple[str, list[str]]:
     """A module whose functions mark bytes from ``begin`` on, and the names of those functions."""
     tree = ast.parse(text)
-    lines, names = text.split("\n"), []
+    lines, names = text.split("\n"), list[str]()
     added: dict[int, str] = {}
     for name, first in bodies(tree):
         line = min([first.lineno, *(each.lineno for each in getattr(first, "decorator_list", []))])
@@ -99,19 +101,22 @@ def record(place: Path, workers: int, tests: Sequence[str] = ()) -> None:
         compileall.compile_dir(source, quiet=2, workers=workers)
         (place / "functions.json").write_text(json.dumps(functions), encoding="utf-8")
         pytest = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-        name = "-".join(Path(test).stem for test in tests) or "all"
-        tests = tests or [f"tests/{name}" for name in FOLDERS]
-        left_out = [f"--ignore-glob=*/{name}" for name in LEFT_OUT]
+        files = [Path(test) for test in tests] or [
+            file
+            for folder in FOLDERS
+            for file in (TESTS / folder).glob("test_*.py")
+            if not any(file.match(pattern) for pattern in LEFT_OUT)
+        ]
+        files.sort(key=lambda file: crc32(file.name.encode()))
         running = []
         for number in range(1, workers + 1):
-            marks, written = Path(folder) / f"marks{number}", place / f"reached-{name}-{number}.jsonl"
+            marks, written = Path(folder) / f"marks{number}", place / f"reached-{number}.jsonl"
             marks.write_bytes(bytes(len(functions)))
-            written.unlink(missing_ok=True)
             environment = os.environ | {"PYTHONPATH": f"{source}:{TESTS}", "MEMTILE_JIT": "0"}
             environment |= {MARKS: str(marks), RECORD: str(written), "PYTHONDONTWRITEBYTECODE": ""}
-            chosen = ["-p", "mutants.marks_plugin", "-m", MARKED, "--part", f"{number}/{workers}"]
-            command = [*pytest, *chosen, *left_out, *tests]
-            log = (place / f"log-{name}-{number}.txt").open("w", encoding="utf-8")
+            command = [*pytest, "-p", "mutants.marks_plugin", "-m", MARKED, "--tb=no"]
+            command += map(str, files[number - 1 :: workers])
+            log = (place / f"log-{number}.txt").open("w", encoding="utf-8")
             running.append(subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log))
         for each in running:
             each.wait()
@@ -119,12 +124,15 @@ def record(place: Path, workers: int, tests: Sequence[str] = ()) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("tests", nargs="*", help="files to record, beside what is recorded; all if omitted")
+    parser.add_argument("tests", nargs="*", help="files to record; all if omitted")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--enough", type=int, default=4, help="tests for each function")
     parser.add_argument("--again", action="store_true", help="write the map of what is recorded already")
+    parser.add_argument("--more", action="store_true", help="go on where a recording of this source ended")
     chosen = parser.parse_args()
     if not chosen.again:
+        if not chosen.more:
+            shutil.rmtree(PLACE, ignore_errors=True)
         PLACE.mkdir(parents=True, exist_ok=True)
         record(PLACE, chosen.workers, chosen.tests)
     functions = json.loads((PLACE / "functions.json").read_text(encoding="utf-8"))
