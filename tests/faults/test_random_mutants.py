@@ -101,3 +101,13 @@ def test_the_map_of_tests_is_small_and_most_of_it_is_there() -> None:
     files = {file for tests in recorded().values() for file, _ in tests}
     there = sum((ROOT / file).exists() for file in files)
     assert there > 0.9 * len(files), "make mutants-map makes it again"
+
+
+def test_a_test_that_names_a_function_is_among_its_tests() -> None:
+    from chosen_plugin import key
+    from reached import tests_of
+
+    place = "tests/data/test_iron_walks.py::test_a_pad_value_fills_the_word_of_its_channel"
+    text = "def pack_pad_value(value, elem_bytes): ..."
+    assert key(place) in tests_of("iron/helpers/util.py", "pack_pad_value", text)[:3]
+    assert len(key(place)[1]) == 3

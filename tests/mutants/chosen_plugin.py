@@ -16,6 +16,8 @@ import pytest
 
 Test = tuple[str, str]  # a file and the key of the rest of the name
 DIGITS = 3  # of a key
+PLUGIN = ("-p", "tests.mutants.chosen_plugin", "--tb=no")
+LONG = ("slow", "chance", "interpreter", "compiled")  # tests with one of these marks are left out
 SECONDS = 15  # of the processor; three times what the slowest of these tests takes
 BYTES = 4 << 30  # that an endless loop may fill
 
@@ -29,9 +31,10 @@ def key(nodeid: str) -> Test:
 
 def arguments(tests: Iterable[Test]) -> list[str]:
     """What pytest is to be told."""
+    tests = [*tests]
     files = dict.fromkeys(file for file, _ in tests)
     chosen = ",".join(map(":".join, tests))
-    return ["-p", "tests.mutants.chosen_plugin", "--tb=no", f"--chosen={chosen}", *files]
+    return [*PLUGIN, f"--chosen={chosen}", *files]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -47,7 +50,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         names = (item.nodeid, item.nodeid.partition("[")[0])  # a parameter, or all of them
         ranks = [places[key(name)] for name in names if key(name) in places]
-        if ranks:
+        if ranks and not any(item.get_closest_marker(mark) for mark in LONG):
             ranked.append((ranks[0], item))
         else:
             left.append(item)

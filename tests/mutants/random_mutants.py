@@ -2,9 +2,9 @@
 
 A seed draws functions, the longer the likelier, and of each one change (``operators.py``). The mutant is
 made and its tests run as those of ``run.py`` are, in the interpreter, compiled functions too: nothing is
-compiled for a mutant. ``reached.py`` says which tests. A mutant is killed when one of them fails, also by
-hanging, that passes without it. What survives and changes nothing that a user sees is in ``unchanging.py``,
-with the reason.
+compiled for a mutant. ``reached.py`` says which tests. A mutant is killed when one of them fails, also by a
+loop without an end, that passes without it. What survives and changes nothing that a user sees is in
+``unchanging.py``, with the reason.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pathlib import Path
 from queue import Queue
 from typing import NamedTuple
 
-from chosen_plugin import arguments
+from chosen_plugin import arguments, key
 from listed import PACKAGE, SOURCE
 from operators import Change, Function, Text, changes, functions
 from reached import tests_of
@@ -33,8 +33,10 @@ from run import Runner, changed, copied, unchanged
 from unchanging import UNCHANGING, Unchanging
 
 ROOMS = ("model", "sim", "importers", "check", "explain", "cpp", "iron")
-SECONDS = 120  # of all tests of a mutant; one that hangs ends by itself earlier
-FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+?)(?: - .*)?$", re.MULTILINE)
+SECONDS = (
+    300  # of all tests of a mutant, by the clock; a loop without an end fails by its time of the processor
+)
+FAILED = re.compile(r"^(?:FAILED|ERROR) (tests/.+?)(?: - .*)?$", re.MULTILINE)
 
 
 class Drawn(NamedTuple):
@@ -75,7 +77,7 @@ class Fate(NamedTuple):
 
     Attributes:
         mutant: which.
-        became: ``killed``, ``hangs``, ``survived`` or ``no test``.
+        became: ``killed``, ``survived``, ``no test``, or ``late``, which decides nothing.
         test: what failed.
         seconds: the time that it took.
     """
@@ -141,7 +143,7 @@ def fate(mutant: Drawn, source: Path, runners: Queue[Runner]) -> Fate:
         runners.put(runner)
     took = time.monotonic() - begun
     if became in ("passed", "hangs"):
-        return Fate(mutant, "survived" if became == "passed" else became, "", took)
+        return Fate(mutant, "survived" if became == "passed" else "late", "", took)
     failed = FAILED.findall(said)
     return Fate(mutant, "killed" if failed else "no test", failed[0] if failed else said[-300:], took)
 
@@ -169,7 +171,7 @@ def tried(mutants: Sequence[Drawn], place: Path, workers: int) -> list[Fate]:
 def confirmed(fates: Sequence[Fate], source: Path, workers: int) -> list[Fate]:
     """Count no mutant as killed by a test that fails without it, too."""
     tests = sorted({each.test for each in fates if each.became == "killed"})
-    became, said = unchanged(source, tests, workers) if tests else ("passed", "")
+    became, said = unchanged(source, arguments(map(key, tests)), workers) if tests else ("passed", "")
     failed = set(FAILED.findall(said)) if became != "passed" else set()
     if became != "passed":
         print(f"tests that fail without a mutant: {', '.join(sorted(failed)) or said[-2000:]}")
@@ -189,11 +191,11 @@ def report(fates: Sequence[Fate]) -> tuple[int, int]:
         if reason:
             print(f"  {reason}")
     nothing = sum(mutant.name in UNCHANGING for mutant in alive)
-    killed, every = count["killed"] + count["hangs"], len(fates) - nothing
+    killed, every = count["killed"], len(fates) - nothing - count["late"]
     share = 100 * killed / max(1, every)
     print(
         f"\n{killed} of {every} mutants that change something are killed ({share:.0f} %); "
-        f"{nothing} of {len(fates)} change nothing, no test runs {count['no test']}"
+        f"{nothing} of {len(fates)} change nothing, {count['late']} were not decided"
     )
     return killed, every
 
