@@ -78,10 +78,6 @@ bounds: $(SETUP)
 mutants: $(SETUP)
 	$(BIN)/python tests/mutants/run.py --workers $(WORKERS)
 
-<<<<<<< HEAD
-# Coverage-guided search for inputs that a reader does not survive: the same ones each time, or others for SECONDS=600
-# [READER=mlir] [SEED=1].
-=======
 # Random changes of the source: make mutants-random N=40 SEED=1; without SEED the date draws. LEAST=50 fails below that share.
 mutants-random: $(SETUP)
 	$(BIN)/python tests/mutants/random_mutants.py $(or $(N),40) --seed $(or $(SEED),0) --least $(or $(LEAST),0) \
@@ -91,8 +87,8 @@ mutants-random: $(SETUP)
 mutants-map: $(SETUP)
 	$(BIN)/python tests/mutants/record.py --workers $(WORKERS)
 
-# Coverage-guided search for inputs that a reader does not survive: make fuzz SECONDS=600 [READER=mlir].
->>>>>>> randmut
+# Coverage-guided search for inputs that a reader does not survive: the same ones each time, or others for SECONDS=600
+# [READER=mlir] [SEED=1].
 fuzz: $(SETUP)
 	PYTHONPATH=tests $(BIN)/python -m adversary.fuzz $(READER) --workers $(WORKERS) --seed $(or $(SEED),0) \
 	    $(if $(SECONDS),--seconds $(SECONDS))
