@@ -2898,8 +2898,8 @@ MUTANTS = (
     Mutant(
         "instructions of another design are taken",
         "iron/compiled_design.py",
-        '["design"] != found.digest()',
-        '["design"] == None',
+        '.get("design") != found.digest()',
+        '.get("design") == None',
         "tests/clients/test_iron_programs.py::test_files_that_do_not_belong_together_are_refused",
     ),
     Mutant(
