@@ -6048,8 +6048,8 @@ MUTANTS = (
     Mutant(
         "a host that waits for BDs does not look at those of channels that come to rest",
         "design/host.py",
-        "ends += [(each.index, each.tasks_open) for each in (*tile.s2mm, *tile.mm2s) if not each.at_rest]",
-        "ends += []",
+        "ends = {each.index: each.tasks_open for each in (*tile.s2mm, *tile.mm2s) if not each.at_rest}",
+        "ends = {}",
         "tests/timing/test_host_looks.py::test_descriptors_of_a_channel_that_comes_to_rest_are_free",
     ),
     Mutant(
@@ -11665,8 +11665,8 @@ MUTANTS = (
     Mutant(
         "a host waits for the first of its channels",
         "sim/doors/polling.py",
-        "most = max((",
-        "most = min((",
+        "max((_cycles_of_tasks(",
+        "min((_cycles_of_tasks(",
         "tests/timing/test_host_looks.py::test_what_is_left_of_a_descriptor",
     ),
     Mutant(
