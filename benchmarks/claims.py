@@ -162,6 +162,8 @@ def outcome(run: str, paths: Mapping[str, str]) -> Outcome:
             )
         except subprocess.TimeoutExpired:
             return Outcome("", {}, f"the command took over {SECONDS} s")
+        except OSError as error:
+            return Outcome("", {}, f"{words[0]}: {error.strerror}")
         figures = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
     if "benchmarks" in figures:
         figures = {test["name"]: test["extra_info"] for test in figures["benchmarks"]}
