@@ -13170,10 +13170,10 @@ MUTANTS = (
         "tests/faults/test_fuzz.py::test_what_a_reader_once_did_not_survive_is_refused_or_read[facts]",
     ),
     Mutant(
-        "the answer of a server is taken as it is",
+        "the answer of a server is UTF-8",
         "explain/dump/report.py",
+        "except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:",
         "except (msgspec.DecodeError, RecursionError) as error:",
-        "except RecursionError as error:",
         "tests/faults/test_fuzz.py::test_what_a_reader_once_did_not_survive_is_refused_or_read[answers]",
     ),
     Mutant(
@@ -13182,6 +13182,13 @@ MUTANTS = (
         "if self.code not in CODES:",
         "if not self.code:",
         "tests/faults/test_fuzz.py::test_what_a_reader_once_did_not_survive_is_refused_or_read[answers]",
+    ),
+    Mutant(
+        "the description of a graph is UTF-8",
+        "adf/description.py",
+        "except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:",
+        "except (msgspec.DecodeError, RecursionError) as error:",
+        "tests/faults/test_fuzz.py::test_what_a_reader_once_did_not_survive_is_refused_or_read[adf]",
     ),
     Mutant(
         "a kernel of a function without a module is an error of Python",
