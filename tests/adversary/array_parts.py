@@ -186,7 +186,7 @@ class Relay(NamedTuple):
         full = tile.seen(owner.lock(0, builder.name("full")))
         pattern = walked(words, self.walk)
         if self.pads:
-            before, after, first, last = self.pads
+            before, after, first, last = (*self.pads, 0, 0, 0)[:4]
             pattern = pad(view((words // 4, 4)), ((before, after), (first, last)))
         reads = [
             tile.read(each, pattern).repeated(max(self.repeat, 1)).guarded(full.acquire(), free.release())
@@ -595,14 +595,15 @@ class Feed(NamedTuple):
     row: int
     words: int
     rounds: int
-    patterns: tuple[int, int]
+    fed: int
+    emptied: int
 
     @classmethod
     def drawn(cls, rng: random.Random, space: Rows) -> Feed:
         """Return a random one."""
         return cls(
             rng.randrange(space.columns), rng.randrange(len(space.memory_rows)), rng.choice(WORDS),
-            rng.choice((1, 2, 5, 30)), (rng.randrange(4), rng.randrange(4)),
+            rng.choice((1, 2, 5, 30)), rng.randrange(4), rng.randrange(4),
         )  # fmt: skip
 
     def add(self, builder: Builder) -> None:
@@ -613,8 +614,8 @@ class Feed(NamedTuple):
         into, out = tile.free_channel(receives=True), tile.free_channel(receives=False)
         into.start(tile.write(block).guarded(free.acquire(), full.release()), repeat=rounds)
         out.start(tile.read(block).guarded(full.acquire(), free.release()), repeat=rounds)
-        into.feed(np.arange(words * rounds, dtype=np.int32), pattern=PATTERNS[self.patterns[0]])
-        out.collect(np.int32, pattern=PATTERNS[self.patterns[1]])
+        into.feed(np.arange(words * rounds, dtype=np.int32), pattern=PATTERNS[self.fed])
+        out.collect(np.int32, pattern=PATTERNS[self.emptied])
 
     def features(self) -> set[str]:
         """Return names of what it has."""
