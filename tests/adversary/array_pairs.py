@@ -32,6 +32,7 @@ from memtile.programs import (
     record,
 )
 from support.designs import flowing_designs, runs_without_words
+from support.designs.host_looks import looks
 from support.designs.repeating_designs import EAGER
 from support.formats.programs import cdo_of
 from support.mlir.mlir_designs import loaded
@@ -143,8 +144,9 @@ def _agree(one: Ended, other: Ended, without: Iterable[str] = ()) -> None:
 
 
 def skipped(trial: Trial) -> None:
-    """Time skipped and every cycle stepped."""
-    stepped = ended(trial.design, skips=False)
+    """Time and polls of hosts skipped, and every cycle stepped and every poll made."""
+    with looks(every=True):
+        stepped = ended(trial.design, skips=False)
     _agree(trial.usual, stepped)
     assert stepped.array.engine.forward.jumps == 0
     assert flowing_designs.differences(trial.usual.array.engine, stepped.array.engine) == set()

@@ -31,6 +31,7 @@ class Rows(Protocol):
 
     device: str
     columns: int
+    rounds: tuple[int, ...]
 
     @property
     def memory_rows(self) -> range:
@@ -167,7 +168,7 @@ class Relay(NamedTuple):
             rng.choice((column, column, *_beside(column, space))),
             rng.choice(WORDS),
             rng.randint(1, 3),
-            rng.choice((1, 2, 3, 5, 20)),
+            rng.choice(space.rounds),
             rng.choice((0, 0, 1, 2, 3, 4)) if not pads else 0,
             pads,
             rng.choice((0, 0, 7)) if pads and space.device in ("npu2", "xc2ve3858") else 0,
@@ -241,7 +242,7 @@ class Loop(NamedTuple):
             rng.choice((0, 0, 1, 2, 3, 4)),
             rng.random() < 0.5 and space.device != "npu2",
             rng.choice(beside) if beside and rng.random() < 0.6 else column,
-            rng.choice((0, 0, 1, 3)),
+            rng.choice((0, *space.rounds)),
         )
 
     def add(self, builder: Builder) -> None:
@@ -288,7 +289,7 @@ class Work(NamedTuple):
             column,
             row,
             rng.choice(WORDS[:-1]),
-            rng.choice((1, 2, 3, 5, 20)),
+            rng.choice(space.rounds),
             rng.choice((1, 5, 20, 60, 200)),
             rng.choice((0, 0, 0, 3)),
             rng.choice(beside),
@@ -365,7 +366,7 @@ class Cascade(NamedTuple):
             is_east = not south or (east > 0 and rng.random() < 0.5)
             south, east, steps = south - (not is_east), east - is_east, (*steps, is_east)
         return cls(
-            column, row, steps, rng.choice((1, 2, 3, 5, 30)),
+            column, row, steps, rng.choice(space.rounds),
             tuple(rng.choice((0, 1, 9, 50)) for _ in range(len(steps) + 1)),
         )  # fmt: skip
 
@@ -429,7 +430,7 @@ class CoreStream(NamedTuple):
         """Return a random one."""
         row, to = rng.sample(range(len(space.compute_rows)), 2)
         return cls(
-            rng.randrange(space.columns), row, to, rng.choice((1, 2, 4, 8)), rng.choice((1, 2, 7, 40)),
+            rng.randrange(space.columns), row, to, rng.choice((1, 2, 4, 8)), rng.choice(space.rounds),
             rng.choice((0, 1, 30)), rng.random() < 0.5,
         )  # fmt: skip
 
@@ -603,7 +604,7 @@ class Feed(NamedTuple):
         """Return a random one."""
         return cls(
             rng.randrange(space.columns), rng.randrange(len(space.memory_rows)), rng.choice(WORDS),
-            rng.choice((1, 2, 5, 30)), rng.randrange(4), rng.randrange(4),
+            rng.choice(space.rounds), rng.randrange(4), rng.randrange(4),
         )  # fmt: skip
 
     def add(self, builder: Builder) -> None:
