@@ -25,4 +25,17 @@ class Unchanging(NamedTuple):
     after: str
 
 
-UNCHANGING: dict[Unchanging, str] = {}
+UNCHANGING = {
+    Unchanging(
+        "sim/races/vector_clocks.py",
+        "join_label",
+        "for back in range(1, min(newest, VERSIONS) + 1):",
+        "for back in range(1, max(newest, VERSIONS) + 1):",
+    ): "the loop ends at the oldest version that is kept",
+    Unchanging(
+        "iron/helpers/util.py",
+        "pack_pad_value",
+        "if elem_bytes > 4:",
+        "if elem_bytes > 5:",
+    ): "no element has five bytes",
+}
