@@ -28,7 +28,7 @@ class Reader(NamedTuple):
     changes: Sequence[Change]
     read: Read
     modules: Sequence[str]
-    inputs: int = 1000
+    inputs: int = 500
     allowed: tuple[type[BaseException], ...] = ()
 
 
@@ -131,7 +131,7 @@ READERS: dict[str, Reader] = {
         ("explore/suite/baseline.py",),
     ),
     "facts": Reader(_TEXTS(seeds.FACTS), changes.JSON, calls.facts, ()),
-    "costs": Reader(_TEXTS(seeds.COSTS), changes.JSON, calls.costs, ("cli/costs.py",)),
+    "costs": Reader(_TEXTS(seeds.COSTS), changes.JSON, calls.costs, ("cli/costs.py",), 100),
     "calls": Reader(
         _TEXTS(seeds.PAIRS, seeds.INTERVALS, seeds.EVENTS),
         changes.JSON,
@@ -144,14 +144,14 @@ READERS: dict[str, Reader] = {
     "work": Reader(seeds.work, changes.JSON, calls.work, ("cli/amd_tools/work_folder.py",)),
     "macros": Reader(_TEXTS(seeds.MACROS), changes.TEXT, calls.macros, ("adf/macros.py",)),
     "records": Reader(
-        seeds.records, changes.JSON, calls.record, ("cli/diff.py", "explain/compare/cycles.py"), 300
+        seeds.records, changes.JSON, calls.record, ("cli/diff.py", "explain/compare/cycles.py"), 80
     ),
     "agents": Reader(
         _TEXTS(*seeds.CALLS.splitlines()),
         changes.ROWS,
         calls.messages_of_agents,
         ("cli/agents/server.py", "cli/agents/tool_arguments.py", "cli/agents/brief_answers.py"),
-        100,
+        60,
     ),
 }
 """All readers, by name."""
