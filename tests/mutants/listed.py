@@ -51,7 +51,85 @@ MOVES = "tests/faults/test_odd_moves.py"
 KNOWN = "tests/faults/test_known_memories.py"
 CULPRITS = "tests/faults/test_stream_culprits.py"
 UNITS = "tests/timing/test_forward_units.py::"
+SIMULATED = "tests/faults/test_simulated_faults.py::test_nothing_is_lost_or_left"
 MUTANTS = (
+    Mutant(
+        "a file takes its place before it is on the disk",
+        "output_files.py",
+        "            system().sync(file)\n",
+        "            pass\n",
+        f"{SIMULATED}[reports-20]",
+    ),
+    Mutant(
+        "a log forgets its journal before its name is on the disk",
+        "output_files.py",
+        "            system().sync_folder(os.path.dirname(target))\n",
+        "            pass\n",
+        f"{SIMULATED}[sweep-552]",
+    ),
+    Mutant(
+        "temporary files have no lock",
+        "output_files.py",
+        "if not system().lock(file) or not is_at(file, part):",
+        "if not is_at(file, part):",
+        f"{SIMULATED}[reports-0]",
+    ),
+    Mutant(
+        "temporary files of killed writers stay",
+        "output_files.py",
+        "        if system().lock(file) and is_at(file, part):\n            system().unlink(part)",
+        "        if system().lock(file) and is_at(file, part):\n            pass",
+        f"{SIMULATED}[reports-200]",
+    ),
+    Mutant(
+        "the journal is never on the disk",
+        "explore/sweep/log.py",
+        "                system().sync(self._journal)\n",
+        "                pass\n",
+        f"{SIMULATED}[sweep-222]",
+    ),
+    Mutant(
+        "the name of the journal is not on the disk",
+        "explore/sweep/log.py",
+        "            system().sync_folder(self.path.parent)\n",
+        "            pass\n",
+        f"{SIMULATED}[sweep-382]",
+    ),
+    Mutant(
+        "what another sweep wrote meanwhile is not read",
+        "explore/sweep/log.py",
+        "elif self._seen != self._stamps():",
+        "elif self._seen is None:",
+        f"{SIMULATED}[shared-213]",
+    ),
+    Mutant(
+        "zeros in a journal are an error",
+        "explore/sweep/log.py",
+        'text.replace("\\0", "").split',
+        "text.split",
+        "tests/faults/test_simulated_faults.py::test_zeros_that_a_loss_of_power_leaves_are_no_journal",
+    ),
+    Mutant(
+        "a damaged answer of a worker ends the sweep",
+        "explore/sweep/cluster.py",
+        "except (OSError, UnicodeDecodeError, InputFileError):",
+        "except OSError:",
+        f"{SIMULATED}[cluster-45]",
+    ),
+    Mutant(
+        "a worker with a full disk ends the sweep",
+        "explore/sweep/cluster.py",
+        "with suppress(InputFileError):  #",
+        "with suppress(ZeroDivisionError):  #",
+        "tests/faults/test_simulated_faults.py::test_a_worker_whose_disk_is_full_gives_its_answer",
+    ),
+    Mutant(
+        "workers put sources without a lock",
+        "explore/sweep/sources.py",
+        'with alone(folder / f".{self.hash}.lock"):',
+        "if folder:",
+        f"{SIMULATED}[sources-6]",
+    ),
     Mutant(
         "flows are exchanged only where a run hangs",
         "explain/deadlock/balance_findings.py",
@@ -773,6 +851,27 @@ MUTANTS = (
         "hung = why(replace(found, cores=play.waiting_cores()))",
         "hung = why(found)",
         "tests/faults/test_check_play.py::test_cores_of_a_text_without_host_that_wait_for_each_other_are_found",
+    ),
+    Mutant(
+        "a run that resumes between two polls leaves out the next one",
+        "runs/design_run.py",
+        "    if began == polled:\n",
+        "    if began >= polled:\n",
+        "tests/properties/test_host_looks.py::test_a_run_that_resumes_between_two_polls_leaves_out_none_that_would_succeed",
+    ),
+    Mutant(
+        "two threads are in Python's parser at a time",
+        "input_files.py",
+        "    with _PARSER:\n",
+        "    if _PARSER:\n",
+        "tests/properties/test_run_many.py::test_one_thread_at_a_time_is_in_the_parser",
+    ),
+    Mutant(
+        "a device that mlir-aie does not have is written",
+        "mlir_writer/writer.py",
+        "    if name not in AIEDevice.__members__:\n",
+        "    if name in AIEDevice.__members__:\n",
+        "tests/words/test_mlir_of_python.py::test_what_a_sequence_cannot_say_is_refused_by_name[device]",
     ),
     Mutant(
         "a run at its limit is over for its host",
@@ -2035,8 +2134,8 @@ MUTANTS = (
     Mutant(
         "a worker makes the place again that it forgets",
         "explore/sweep/cluster.py",
-        "shutil.rmtree(_place(sources), ignore_errors=True)",
-        "shutil.rmtree(_kept(sources), ignore_errors=True)",
+        "system().remove_folder(_place(sources))",
+        "system().remove_folder(_kept(sources))",
         "tests/clients/test_sweep_cluster.py::test_a_worker_forgets_what_another_has_forgotten",
     ),
     Mutant(
@@ -2877,8 +2976,8 @@ MUTANTS = (
     Mutant(
         "instructions of another design are taken",
         "iron/compiled_design.py",
-        '["design"] != found.digest()',
-        '["design"] == None',
+        '.get("design") != found.digest()',
+        '.get("design") == None',
         "tests/clients/test_iron_programs.py::test_files_that_do_not_belong_together_are_refused",
     ),
     Mutant(
@@ -5147,13 +5246,13 @@ MUTANTS = (
     Mutant(
         "rows go into the journal at the end",
         "explore/sweep/log.py",
-        'self.journal.open("ab", buffering=0)',
-        'self.journal.open("ab")',
+        "self._journal = locked_file(self.journal)",
+        'self._journal = open(self.journal, "ab")',
         "tests/clients/test_cli_sweep.py::test_what_goes_into_the_journal_is_in_its_file_at_once",
     ),
     Mutant(
         "two sweeps write one log",
-        "explore/sweep/log.py",
+        "system.py",
         "fcntl.LOCK_EX | fcntl.LOCK_NB",
         "fcntl.LOCK_SH | fcntl.LOCK_NB",
         "tests/clients/test_cli_sweep.py::test_two_sweeps_do_not_write_one_log",
@@ -5995,17 +6094,40 @@ MUTANTS = (
         "::test_a_short_run_ends_as_one_that_steps[streams through two switches]",
     ),
     Mutant(
+        "states of rings are stored where the fewest BDs end",
+        "sim/skip/bd_rings.py",
+        "(ring == rings and c.bds_done[ch] > most)",
+        "(ring == rings and c.bds_done[ch] < most)",
+        "tests/timing/test_forward_live.py"
+        "::test_states_are_stored_where_the_ring_with_most_ended_bds_ends_one",
+    ),
+    Mutant(
+        "a channel that waits for ever stays the one where states of rings are stored",
+        "sim/skip/bd_rings.py",
+        "if not goes_on(st, ch) or (ch == search.anchor[0] and stale(st, work)):",
+        "if not goes_on(st, ch):",
+        "tests/timing/test_forward_live.py"
+        "::test_states_are_stored_where_the_ring_with_most_ended_bds_ends_one",
+    ),
+    Mutant(
+        "of the tasks of a channel that a host waits for, the last one ends first",
+        "design/host.py",
+        "ends[task.channel.index] = min(ends.get(task.channel.index, many), many)",
+        "ends[task.channel.index] = max(ends.get(task.channel.index, many), many)",
+        "tests/timing/test_host_looks.py::test_looks_for_room_are_left_out_while_no_task_can_end[BDs]",
+    ),
+    Mutant(
         "a host that waits for BDs looks again when the longest task of their tile ends",
         "design/host.py",
-        "return min((cycles_left(engine, {ch: many}) for ch, many in ends), default=0)",
-        "return max((cycles_left(engine, {ch: many}) for ch, many in ends), default=0)",
+        "return cycles_to_first_end(engine, ends)",
+        "return cycles_left(engine, ends)",
         "tests/timing/test_host_looks.py::test_looks_for_room_are_left_out_while_no_task_can_end[BDs]",
     ),
     Mutant(
         "a host that waits for BDs does not look at those of channels that come to rest",
         "design/host.py",
-        "ends += [(each.index, each.tasks_open) for each in (*tile.s2mm, *tile.mm2s) if not each.at_rest]",
-        "ends += []",
+        "ends = {each.index: each.tasks_open for each in (*tile.s2mm, *tile.mm2s) if not each.at_rest}",
+        "ends = {}",
         "tests/timing/test_host_looks.py::test_descriptors_of_a_channel_that_comes_to_rest_are_free",
     ),
     Mutant(
@@ -7369,8 +7491,8 @@ MUTANTS = (
     Mutant(
         "a half file takes the place of the old one",
         "output_files.py",
-        "        file.close()\n        os.replace(part, target)\n    finally:\n",
-        "        file.close()\n    finally:\n        os.replace(part, target)\n",
+        "        _discard(file)\n        with suppress",
+        "        file.flush()\n        system().replace(part, target)\n        with suppress",
         "tests/faults/test_output_files.py::test_the_old_file_stays_whatever_ends_the_writing",
     ),
     Mutant(
@@ -8945,8 +9067,8 @@ MUTANTS = (
     Mutant(
         "a second server that takes over the files of the first one",
         "hosts/own_files.py",
-        "if not lock_descriptor(file.fileno(), blocking=False):",
-        "if lock_descriptor(file.fileno(), blocking=False) is None:",
+        "file = locked_file(lock, _private)",
+        'file = system().open(lock, "ab", buffered=False, opener=_private)',
         "tests/clients/test_serve_folder.py::"
         "test_a_second_server_in_a_folder_is_refused_and_the_first_one_goes_on[options0]",
     ),
@@ -10854,7 +10976,7 @@ MUTANTS = (
     Mutant(
         "an engine that is loaded does not count as used",
         "jit/native.py",
-        "        os.utime(directory)",
+        "        system().mark_used(directory)",
         "        pass",
         "tests/faults/test_engine_cache.py::test_who_loads_an_engine_uses_it",
     ),
@@ -11621,8 +11743,8 @@ MUTANTS = (
     Mutant(
         "a host waits for the first of its channels",
         "sim/doors/polling.py",
-        "most = max((",
-        "most = min((",
+        "max((_cycles_of_tasks(",
+        "min((_cycles_of_tasks(",
         "tests/timing/test_host_looks.py::test_what_is_left_of_a_descriptor",
     ),
     Mutant(
@@ -12976,6 +13098,97 @@ MUTANTS = (
         "_DAMAGED = (IndexError, ValueError, OverflowError, struct.error)",
         "_DAMAGED = (IndexError, ValueError, struct.error)",
         "tests/faults/test_fuzz.py::test_what_a_reader_once_did_not_survive_is_refused_or_read[objects]",
+    ),
+    Mutant(
+        "a number of TOML that is too long is an error of Python",
+        "io/toml_text.py",
+        "except ValueError as error:",
+        "except tomllib.TOMLDecodeError as error:",
+        "tests/faults/test_fuzz.py::test_what_a_reader_once_did_not_survive_is_refused_or_read[settings]",
+    ),
+    Mutant(
+        "half of a surrogate pair is text",
+        "io/json_text.py",
+        "if _HALF.search(text):",
+        "if not text:",
+        "tests/faults/test_fuzz.py::test_what_a_reader_once_did_not_survive_is_refused_or_read[compiled]",
+    ),
+    Mutant(
+        "a compiled design is taken as it is",
+        "iron/compiled_design.py",
+        "except msgspec.ValidationError as error:",
+        "except KeyError as error:",
+        "tests/faults/test_fuzz.py::test_what_a_reader_once_did_not_survive_is_refused_or_read[compiled]",
+    ),
+    Mutant(
+        "a call may end at no cycle",
+        "explore/measure/call_counts.py",
+        "not number.is_integer()",
+        "number != int(number)",
+        "tests/faults/test_fuzz.py::test_what_a_reader_once_did_not_survive_is_refused_or_read[calls]",
+    ),
+    Mutant(
+        "what is no CSV is an error of Python",
+        "explore/measure/call_counts.py",
+        "except csv.Error as error:",
+        "except KeyError as error:",
+        "tests/faults/test_fuzz.py::test_what_a_reader_once_did_not_survive_is_refused_or_read[calls]",
+    ),
+    Mutant(
+        "an expected number of 65 bits is an error of Python",
+        "explore/suite/arrays.py",
+        "except (ValueError, OverflowError):",
+        "except ValueError:",
+        "tests/faults/test_fuzz.py::test_what_a_reader_once_did_not_survive_is_refused_or_read[numbers]",
+    ),
+    Mutant(
+        "an expected float that does not fit is cut off",
+        "explore/suite/arrays.py",
+        "if not fits.all():",
+        "if not fits.size:",
+        "tests/faults/test_fuzz.py::test_what_a_reader_once_did_not_survive_is_refused_or_read[numbers]",
+    ),
+    Mutant(
+        "costs may be anything",
+        "cli/costs.py",
+        "type(given[name]) is not int",
+        "not name",
+        "tests/faults/test_fuzz.py::test_what_a_reader_once_did_not_survive_is_refused_or_read[costs]",
+    ),
+    Mutant(
+        "a record is taken as it is",
+        "cli/diff.py",
+        'msgspec.convert(msgspec.convert(found, Record)["result"], RunOutput)',
+        "msgspec.convert(found, dict)",
+        "tests/faults/test_fuzz.py::test_what_a_reader_once_did_not_survive_is_refused_or_read[records]",
+    ),
+    Mutant(
+        "the number of an argument may have any digits",
+        "explore/survey/survey_cases.py",
+        're.compile(r"[0-9]{1,4}")',
+        're.compile(r"[0-9]+")',
+        "tests/faults/test_fuzz.py::test_what_a_reader_once_did_not_survive_is_refused_or_read[facts]",
+    ),
+    Mutant(
+        "the answer of a server is UTF-8",
+        "explain/dump/report.py",
+        "except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:",
+        "except (msgspec.DecodeError, RecursionError) as error:",
+        "tests/faults/test_fuzz.py::test_what_a_reader_once_did_not_survive_is_refused_or_read[answers]",
+    ),
+    Mutant(
+        "a finding of a server may have any code",
+        "explain/findings.py",
+        "if self.code not in CODES:",
+        "if not self.code:",
+        "tests/faults/test_fuzz.py::test_what_a_reader_once_did_not_survive_is_refused_or_read[answers]",
+    ),
+    Mutant(
+        "the description of a graph is UTF-8",
+        "adf/description.py",
+        "except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:",
+        "except (msgspec.DecodeError, RecursionError) as error:",
+        "tests/faults/test_fuzz.py::test_what_a_reader_once_did_not_survive_is_refused_or_read[adf]",
     ),
     Mutant(
         "a kernel of a function without a module is an error of Python",

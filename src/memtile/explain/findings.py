@@ -412,15 +412,16 @@ class Finding:
     condition: Condition | None = None
 
     def __post_init__(self) -> None:
-        _ = CODES[self.code]
+        if self.code not in CODES:
+            raise ValueError(f"no finding has the code {self.code!a}")
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Finding:
         """The finding of :meth:`as_json`.
 
         Raises:
-            KeyError: something is missing, or there is no such code.
-            ValueError: no such severity.
+            KeyError: something is missing.
+            ValueError: no such code, or no such severity.
         """
         return cls(
             data["code"],
