@@ -1,4 +1,4 @@
-"""Are packet rules named that hide others, and rings of descriptors that leave some out?"""
+"""Are hidden packet rules, streams to the wrong side and rings that leave out descriptors named?"""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from memtile.check.checked_program import of_mlir
 from memtile.explain.findings import Finding
 from memtile.importers.design import load_still
 from memtile.importers.mlir.token_packets import Text
-from support.mlir.mlir_designs import device
+from support.mlir.mlir_designs import FLOWS, WAIT, copied, device, host
 
 
 def found(code: str, *lines: str) -> list[Finding]:
@@ -89,3 +89,44 @@ def test_a_ring_may_begin_with_what_comes_once() -> None:
     assert not found("MT0124", *ring(0))
     assert not found("MT0124", *ring(1, first=8))
     assert not found("MT0124", *ring(1, lock="free"))
+
+
+def circuits(*lines: str) -> str:
+    inside = "\n".join(f"aie.connect<{line}>" for line in lines)
+    return f"aie.switchbox(%c) {{\n{inside}\n}}"
+
+
+BESIDE = """
+aie.shim_mux(%s) {
+aie.connect<North : 2, DMA : 0>
+}
+aie.switchbox(%s) {
+aie.connect<North : 0, South : 2>
+}
+aie.switchbox(%m) {
+aie.connect<North : 0, South : 0>
+}
+"""
+SENDS = """
+%x = aie.buffer(%c) {sym_name = "x"} : memref<64xi32>
+aie.mem(%c) {
+%0 = aie.dma_start(MM2S, 0, ^send, ^end)
+^send:
+aie.dma_bd(%x : memref<64xi32>, 0, 64)
+aie.next_bd ^end
+^end:
+aie.end
+}
+"""
+
+
+@pytest.mark.parametrize(("way", "many"), [("North : 0", 1), ("South : 0", 0)])
+def test_a_stream_that_leaves_its_switch_on_the_wrong_side(way: str, many: int) -> None:
+    taken = host(copied("out", "b", 0).replace("{id", "{issue_token = true, id"), WAIT)
+    every = found("MT0109", FLOWS, BESIDE, circuits(f"DMA : 0, {way}"), SENDS, taken)
+    assert [each.message for each in every] == many * [
+        "compute(0,2) MM2S 0 has a task, and its stream leads nowhere: it ends at slave port SOUTH0 "
+        "of tile (0, 3); interface(0,0) S2MM 0 'out' has a task, and no stream leads to it."
+    ]
+    fix = "Lead the stream to master port SOUTH0 of tile (0, 2), from where interface(0,0) S2MM 0 'out' is "
+    assert [each.fix for each in every] == many * [f"{fix}fed."]

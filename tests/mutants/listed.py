@@ -13288,4 +13288,11 @@ MUTANTS = (
         "",
         "tests/faults/test_turn_balance.py::test_an_object_fifo_that_repeats_its_objects_too_seldom_is_named",
     ),
+    Mutant(
+        "a stream that ends at a port that is off leads on",
+        "explain/loose_ends.py",
+        "(self._switch.mode[port] == OFF or self._cut(port) >= 0)",
+        "self._switch.mode[port] == OFF",
+        "tests/faults/test_hidden_rules.py::test_a_stream_that_leaves_its_switch_on_the_wrong_side",
+    ),
 )

@@ -14,7 +14,7 @@ from functools import cached_property, partial
 import numpy as np
 
 from memtile.arch.tiles import S2MM
-from memtile.explain.names import called
+from memtile.explain.names import called, port_name
 from memtile.explain.switch_ways import configured_ways, reached
 from memtile.jit.tables import plain
 from memtile.model.streams.switch_config import OFF
@@ -110,8 +110,34 @@ class LooseEnds:
         """Whether a channel has a port of the stream switch, and no stream."""
         if not self._receives(ch):
             port = int(self._engine.channels.switch_port[ch])
-            return port >= 0 and self._switch.mode[port] == OFF
+            return port >= 0 and (self._switch.mode[port] == OFF or self._cut(port) >= 0)
         return ch not in self._senders and (ch in self._masters or self._has_switch(ch))
+
+    def _cut(self, port: int) -> int:
+        """The port that a stream from another one comes to and that leads no further; -1 = it goes on."""
+        ways = {at: configured_ways(self._engine, at) for at in self._reached(port)}
+        ends = [at for at, following in ways.items() if not following]
+        off = [at for at in ends if not self._switch.is_master[at] and self._switch.mode[at] == OFF]
+        return off[0] if len(off) == len(ends) == 1 and off != [port] else -1
+
+    def _reached(self, port: int) -> list[int]:
+        return reached([port], partial(configured_ways, self._engine))
+
+    def _unfed_master(self, ch: int) -> int:
+        """The master port from which an S2MM channel is fed and to which nothing leads; -1 = none."""
+        fed = {at for port in self._used_slaves for at in configured_ways(self._engine, port)}
+        masters = (port for port in np.flatnonzero(self._switch.is_master).tolist() if port not in fed)
+        ends = {port: self._reached(port) for port in masters}
+        there = [
+            port
+            for port, way in ends.items()
+            if len(way) > 1 and ch in self._switch.channel[[at for at in way if self._switch.is_master[at]]]
+        ]
+        return there[0] if len(there) == 1 else -1
+
+    @cached_property
+    def _used_slaves(self) -> list[int]:
+        return np.flatnonzero((self._switch.is_master == 0) & (self._switch.mode != OFF)).tolist()
 
     def _has_switch(self, ch: int) -> bool:
         """Whether there are ports in use in the stream switch of the tile of a channel."""
@@ -129,8 +155,7 @@ class LooseEnds:
         """By S2MM channel the MM2S channels from which a stream leads to it, -1 for what is no channel."""
         channels = {int(port): ch for ch, port in enumerate(self._engine.channels.switch_port) if port >= 0}
         inner, found = set(self._switch.link.tolist()), dict[int, list[int]]()
-        slaves = np.flatnonzero((self._switch.is_master == 0) & (self._switch.mode != OFF)).tolist()
-        for port in slaves:
+        for port in self._used_slaves:
             if port in inner:
                 continue
             for at in reached([port], partial(configured_ways, self._engine)):
@@ -167,5 +192,10 @@ class LooseEnds:
 
     def _unconnected(self, sender: int, receiver: int) -> LoosePair:
         name, other = called(self._engine, sender), called(self._engine, receiver)
-        text = f"{name} {_NOWHERE}; {other} {_UNFED}"
-        return LoosePair(sender, receiver, -1, (_NOWHERE, _UNFED), text, "Connect the two by a flow.")
+        end, fix = self._cut(int(self._engine.channels.switch_port[sender])), "Connect the two by a flow."
+        where = f": it ends at {port_name(self._engine, end)}" if end >= 0 else ""
+        begins = self._unfed_master(receiver) if end >= 0 else -1
+        if begins >= 0:
+            fix = f"Lead the stream to {port_name(self._engine, begins)}, from where {other} is fed."
+        text = f"{name} {_NOWHERE}{where}; {other} {_UNFED}"
+        return LoosePair(sender, receiver, -1, (_NOWHERE, _UNFED), text, fix)
