@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+from memtile.iron.helpers import util
 from memtile.iron.helpers.taplib import TensorAccessPattern, TensorAccessSequence, TensorTiler2D
 
 KEYS = [
@@ -194,3 +195,12 @@ def test_grid_is_copied_into_a_sequence_that_changes():
     taps = TensorAccessSequence.from_taps(list(FULL.tile((4, 3))))
     del taps[0]
     assert len(taps) == 3
+
+
+@pytest.mark.parametrize(
+    ("value", "size", "word"), [(5, 1, 0x05050505), (-2, 2, 0xFFFEFFFE), (-7, 4, 0xFFFFFFF9)]
+)
+def test_a_pad_value_fills_the_word_of_its_channel(value, size, word):
+    assert util.pack_pad_value(value, size) == word
+    with pytest.raises(ValueError, match="an element of 8 bytes does not fit"):
+        util.pack_pad_value(value, 8)

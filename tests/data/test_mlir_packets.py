@@ -208,6 +208,7 @@ _RULES = "aie.packet_rules({0} : 0) {{ {1} }}"
             "South : 0 has 5 rules",
         ),
         ("%o = aie.masterset(DMA : 1, %x, %y)", "it has amsels of several arbiters"),
+        ("%o = aie.masterset(DMA : 1)", "it has no amsel"),
     ],
 )
 def test_a_switch_that_the_hardware_does_not_have_is_refused(inside: str, says: str) -> None:

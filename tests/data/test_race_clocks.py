@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from memtile.model.checking.notes import LABEL_LSB
+from memtile.model.checking.notes import LABEL_LSB, SENDER_LSB
 from memtile.sim.races.race_book import VERSIONS, RaceField, RaceKind, RaceLog, empty_book, grown
-from memtile.sim.races.vector_clocks import join_core, send
+from memtile.sim.races.vector_clocks import join_core, join_label, send
 from memtile.sim.races.word_accesses import write_words
 
 HOST, WRITER, READER = range(3)
@@ -39,3 +39,17 @@ def test_a_word_older_than_all_that_are_kept_brings_what_the_oldest_knows() -> N
     assert book.clocks[READER, HOST] == 7
     join_core(book, READER, WRITER, 6)
     assert book.clocks[READER, HOST] == 8
+
+
+def test_a_word_of_a_channel_brings_what_the_newest_before_it_knows_and_else_the_oldest() -> None:
+    book = log()
+    book.streams[WRITER] = 1
+    book.slots[WRITER] = WRITER
+    book.clocks[WRITER, HOST] = 7
+    for number in (5, 6):
+        send(book, WRITER, number << LABEL_LSB)
+        book.clocks[WRITER, HOST] += 1
+    for number, known in ((4, 7), (6, 7), (7, 8)):
+        join_label(book, READER, WRITER << SENDER_LSB | number << LABEL_LSB)
+        assert book.clocks[READER, HOST] == known, number
+    assert book.clocks[READER, WRITER] == 7

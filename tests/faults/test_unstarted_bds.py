@@ -55,8 +55,10 @@ def test_a_descriptor_that_is_written_over_is_named_with_the_one_that_was_meant(
     assert {each.code for each in others}.isdisjoint({"MT0115", "MT0103"})
 
 
-def test_a_descriptor_that_is_never_started() -> None:
-    (found,) = unstarted(bd(0), bd(1), push("MM2S", 1))
+@pytest.mark.parametrize("row", ["row = 0 : i32, ", ""])
+def test_a_descriptor_that_is_never_started(row: str) -> None:
+    """Texts of 2024 have no row: all descriptors are of interface tiles."""
+    (found,) = unstarted(bd(0).replace("row = 0 : i32, ", row), bd(1), push("MM2S", 1))
     assert found.message == "The host writes BD 0 of interface(0,0) at line 9, and no task is given it."
     assert found.fix == "Start a task with BD 0 (npu.push_queue), or leave the write out."
 
@@ -131,3 +133,13 @@ def test_a_task_whose_chain_has_no_end_sends_no_token(last: int | None, again: s
     assert [each.fix for each in found] == ["End the chain at line 10 (aie.end)."] * bool(again)
     says = f"BD 1 is followed by {again} (line 10, aie.next_bd), so the task of line 12 never ends"
     assert all(says in each.message for each in found)
+
+
+def test_a_descriptor_that_is_written_for_another_task_before_the_first_one_starts() -> None:
+    assert not unstarted(bd(0), push("S2MM", 0), bd(0), push("MM2S", 0))
+    (found,) = unstarted(bd(0), bd(0), push("S2MM", 0), push("MM2S", 0))
+    assert found.message == (
+        "The host writes BD 0 of interface(0,0) again at line 10, before a task is given what line 9 wrote: "
+        "that task moves the words of the second write."
+    )
+    assert found.fix == "Let line 10 write another BD (1 is free), or come after the start of that task."

@@ -261,13 +261,17 @@ UNFED = """module { aie.device(npu1) {
 } }"""
 
 
-def test_a_ring_whose_stream_begins_where_nothing_sends_is_seen_before_a_run(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("following", "severity"), [("^in", Severity.WARNING), ("^end", Severity.ERROR)])
+def test_a_ring_whose_stream_begins_where_nothing_sends_is_seen_before_a_run(
+    tmp_path: Path, following: str, severity: Severity
+) -> None:
+    """A ring is there for whoever sends; a task that is to end is an error."""
     file = tmp_path / "unfed.mlir"
-    file.write_text(UNFED)
+    file.write_text(UNFED.replace("next_bd ^in", f"next_bd {following}"))
     (finding,) = check(str(file), lambda: of_mlir(load_still(file))).findings
     port = "master port NORTH1 of tile (0, 1)"
     says = f"compute(0,2) S2MM 0 has a task, and its stream comes from {port}, to which nothing sends."
-    assert (finding.code, finding.severity, finding.message) == ("MT0109", Severity.WARNING, says)
+    assert (finding.code, finding.severity, finding.message) == ("MT0109", severity, says)
 
 
 def balance(lengths: Mapping[str, Sequence[int]], words: int = 16) -> WordBalance:

@@ -23,6 +23,7 @@ from memtile.design.memory_tile import MemoryTile
 from memtile.explain.results import Result
 from memtile.explain.skipped_time import skipped_text
 from memtile.kernels import Action, Core, apart
+from memtile.model.dma.channel_registers import FOT_MASK
 from memtile.model.state.columns import Motion, Owner, Reset
 from memtile.model.state.state_differences import columns
 from memtile.sim.loop.clock import Stop
@@ -138,6 +139,28 @@ def compared(make: Callable[[], Rig], stops: range) -> Rig:
 def test_every_cycle_is_that_of_stepping(name: str) -> None:
     rig = compared(BINDING[name], range(300, _LAST, 397))
     assert rig.engine.forward.jumped > rig.now // 4, "nothing was jumped over"
+
+
+def controlled(field: int, **more: Any) -> Rig:
+    """A channel whose control register has a field that its words are looked at for."""
+    rig = one(**more)
+    ch = rig.s2mm() if more.get("receives") else rig.mm2s()
+    rig.door.write32(rig.kind.control_base + ch * rig.kind.channel_stride, field)
+    return rig
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: controlled(1 << 4, compression=True),
+        lambda: controlled(FOT_MASK & -FOT_MASK, receives=True, words=1700, every=1700),
+    ],
+    ids=["compressed", "finished on TLAST"],
+)
+def test_words_that_are_not_moved_as_they_are_keep_jumps_away(make: Callable[[], Rig]) -> None:
+    rig = compared(make, range(900, 1900, 450))
+    assert rig.engine.forward.jumped == 0
+    assert rig.now > 1500
 
 
 @pytest.mark.parametrize("receives", [False, True])

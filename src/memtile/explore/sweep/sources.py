@@ -16,6 +16,7 @@ from typing import Any
 import memtile.sheet as _package
 from memtile.errors import InputFileError, Problem, cannot_write, raise_if
 from memtile.importers.text_design import SUFFIX
+from memtile.input_files import syntax_tree
 from memtile.iron.program_design import function_of
 from memtile.jit.cache import why_unsafe
 from memtile.output_files import make_folder, write_output
@@ -187,7 +188,7 @@ def _modules_of(node: ast.AST) -> list[str]:
 def _imported(folder: Path, text: str, name: str) -> Iterator[str]:
     """Paths below a folder of the modules in it that a text imports; also those within functions."""
     try:
-        tree = ast.parse(text)
+        tree = syntax_tree(text)
     except SyntaxError as error:
         raise InputFileError(f"{name}, line {error.lineno}: this is not Python: {error.msg}.") from None
     for node in ast.walk(tree):

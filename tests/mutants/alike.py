@@ -1,0 +1,96 @@
+"""Which tests speak of what a function speaks of? A search by rare words, as search engines do it.
+
+The words of a test are those of its text, of its parameters above it, and the modules that its file imports.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection
+from functools import cache
+from pathlib import Path
+
+from chosen_plugin import Test, key
+
+TESTS = Path(__file__).parents[1]
+FOLDERS = ("data", "faults", "clients", "timing", "words")
+WORD = re.compile(r"[A-Za-z]\w+\.\w{3,}|[A-Za-z]\w{4,}")
+SENTENCE = re.compile(r"""[^"'{}\\\n]{12,}""")
+BEGIN = re.compile(r"^(?:@pytest|@given|def test_|class |[A-Z]\w* = |def )", re.MULTILINE)
+NAME = re.compile(r"^def (test_\w+)\(", re.MULTILINE)
+IMPORTED = re.compile(r"^from (memtile[.\w]*) import", re.MULTILINE)
+DOCSTRING = re.compile(r'""".*?"""', re.DOTALL)
+ELSEWHERE = ("test_adf*", "test_aie_api*", "test_graph*", "test_*mutants.py")  # other rooms
+COMMON = 80  # tests; a word that more of them have says nothing
+
+
+@cache
+def index() -> tuple[dict[str, list[int]], list[Test], list[str]]:
+    """Tests by word, their keys, and their texts."""
+    having, tests, texts = defaultdict[str, list[int]](list), list[Test](), list[str]()
+    for folder in FOLDERS:
+        for file in sorted((TESTS / folder).glob("test_*.py")):
+            if any(file.match(pattern) for pattern in ELSEWHERE):
+                continue
+            text = file.read_text(encoding="utf-8")
+            modules = set(IMPORTED.findall(text))
+            place = file.relative_to(TESTS.parent).as_posix()
+            for part in parts(text):
+                name = NAME.search(part)
+                if name:
+                    for word in words_of(part) | modules:
+                        having[word].append(len(tests))
+                    tests.append(key(f"{place}::{name[1]}"))
+                    texts.append(part)
+    return having, tests, texts
+
+
+def parts(text: str) -> list[str]:
+    """What begins at the margin, each with the decorators before it."""
+    begins = [match.start() for match in BEGIN.finditer(text)]
+    found, before = list[str](), ""
+    for first, end in zip(begins, [*begins[1:], len(text)], strict=True):
+        piece = before + text[first:end]
+        if text.startswith("@", first):
+            before = piece
+        else:
+            found.append(piece)
+            before = ""
+    return found
+
+
+def words_of(text: str) -> set[str]:
+    """Words of a text, ``a.b`` and its parts."""
+    found = set(WORD.findall(text))
+    return found | {part for word in found for part in word.split(".") if len(part) > 4}
+
+
+def alike(file: str, name: str, function: str, known: Collection[str], most: int) -> list[Test]:
+    """The tests that share the rarest words with a function.
+
+    Args:
+        file: of the function, below the package.
+        name: its name, with those around it.
+        function: its text.
+        known: files of tests that are about the file; those in them are likelier.
+        most: how many.
+    """
+    having, tests, texts = index()
+    score = defaultdict[int, float](float)
+    own = {
+        "memtile." + file.removesuffix(".py").removesuffix("/__init__").replace("/", "."),
+        *name.split("."),
+    }
+    for word in words_of(DOCSTRING.sub("", function, count=1)) | own:
+        found = having.get(word, ())
+        if len(found) <= COMMON:
+            for test in found:
+                score[test] += (3 if word in own else 1) / len(found)
+    for sentence in {each.strip() for each in SENTENCE.findall(function)}:
+        found = [number for number, text in enumerate(texts) if sentence in text]
+        for test in found[:COMMON]:
+            score[test] += 3 / len(found)
+    for test in score:
+        score[test] *= 2 if tests[test][0] in known else 1
+    return [tests[test] for test in sorted(score, key=lambda test: -score[test])[:most]]
