@@ -13247,6 +13247,13 @@ MUTANTS = (
         f"{SIMULATED}[serve-59]",
     ),
     Mutant(
+        "a lock of a removed file is taken for the lock",
+        "system.py",
+        "        if is_at(file, path):\n            return file",
+        "        if path:\n            return file",
+        f"{SIMULATED}[shared-143]",
+    ),
+    Mutant(
         "memories are saved over the old ones",
         "hosts/external_memory.py",
         "with output_file(request.file) as file:",
