@@ -109,6 +109,21 @@ def test_what_a_task_of_a_tile_cannot_have(bad: str) -> None:
         _sequence_of(lambda _: iron.tile_dma_chain(mem, S2MM, 0, [iron.Bd(buffer, **more)]), buffer)
 
 
+def test_a_task_of_packets_in_any_order_is_for_a_channel_that_receives() -> None:
+    mem = _mem()
+    buffer = iron.Buffer(LINE, tile=mem, name="b")
+
+    def task(direction: Any) -> str:
+        slots = [iron.Bd(buffer, bd_id=0, packet=(0, 0))]
+        return _sequence_of(
+            lambda _: iron.tile_dma_chain(mem, direction, 0, slots, out_of_order=True), buffer
+        )
+
+    assert "out_of_order" in task(S2MM)
+    with pytest.raises(ValueError, match=r"out_of_order is for channels that receive \(S2MM\)"):
+        task(MM2S)
+
+
 def test_a_task_reaches_its_own_tile_and_says_its_walk_in_whole_numbers() -> None:
     mem, core = _mem(), Tile(0, 2, tile_type=AIETileType.CoreTile)
     buffer, stray = iron.Buffer(LINE, tile=mem, name="b"), iron.Buffer(LINE, tile=core, name="stray")

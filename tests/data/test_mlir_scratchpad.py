@@ -60,6 +60,12 @@ def test_a_core_reads_a_parameter_that_the_host_brings_before_all_else() -> None
     assert first(loaded(text, parameters={"p": -1})) == (1 << 30) - 1  # two bits are lost on the way
 
 
+def test_the_lock_that_says_that_parameters_are_there_need_not_be_the_first_of_its_tile() -> None:
+    own = "%own = aie.lock(%c, 0) {init = 0 : i32}"
+    text = PARAMETER + device(own, _FLOW, core(READ), host(_OUT, WAIT))
+    assert first(loaded(text, parameters={"p": 42})) == 42
+
+
 def test_generic_form_and_a_place_that_the_text_says() -> None:
     declared = '"aiex.scratchpad_parameter"() <{sym_name = "p", type = i32}> : () -> ()\n'
     read = '%v = "aiex.read_scratchpad_parameter"() <{parameter = @p}> : () -> i32'

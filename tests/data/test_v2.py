@@ -17,9 +17,10 @@ from memtile.bd.codec import encode
 from memtile.bd.descriptor import Descriptor, Dim, Packet, Pad
 from memtile.bd.windows import DmaAddress
 from memtile.design.array import Array
-from memtile.errors import DesignError
+from memtile.errors import DesignError, RegisterError
 from memtile.model.state.causes import Cause
 from memtile.model.state.tile_columns import Placed
+from memtile.sim.doors.event_panel import EventUnit
 from memtile.sim.loop.engine import Engine
 from memtile.sim.loop.untimed import run_untimed
 from memtile.testing.rig import Rig
@@ -341,3 +342,11 @@ def test_a_model_has_one_generation():
         "model, tile 2: kind is compute; it must be one of memory_v2, compute_v2, interface_v2 (tile 0 "
         "is of AIE-ML v2)."
     )
+
+
+def test_a_memory_tile_has_two_more_counters() -> None:
+    older, newer = EventUnit(Rig("memory").door), EventUnit(Rig("memory_v2").door, "memory_tile_v2")
+    for unit, last in ((older, 3), (newer, 5)):
+        unit.count(last, "PORT_RUNNING_0", "PORT_RUNNING_0")
+        with pytest.raises(RegisterError, match=rf"0\.\.{last}"):
+            unit.count(last + 1, "PORT_RUNNING_0", "PORT_RUNNING_0")

@@ -274,6 +274,16 @@ def test_designs_with_the_walks_that_are_meant_are_good(make: Callable[[], Array
     assert make().run().good
 
 
+def test_an_output_that_is_right_hides_none_that_is_wrong() -> None:
+    tile = padded(2, 1)
+    (alone,) = tile.run().findings
+    tile = padded(2, 1)
+    tile.mm2s[1].start(tile.read(tile.buffer("right", 96, data=DATA)))
+    tile.mm2s[1].expect(DATA)
+    (finding,) = tile.run().findings
+    assert (finding.code, finding.fix) == (alone.code, alone.fix)
+
+
 def test_a_core_that_also_changes_the_order_is_passed_by_nobody() -> None:
     (finding,) = through_a_core(8, lambda x: x[::-1] ** 2 % 97).run().findings
     assert "stride" not in finding.fix

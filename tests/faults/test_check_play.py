@@ -25,6 +25,7 @@ from memtile.explain.deadlock.graph import PartyKind
 from memtile.explain.findings import Severity
 from memtile.importers.design import load, load_still
 from memtile.importers.kernels.core_locks import released_by_cores
+from memtile.importers.kernels.missing_programs import program_findings
 from memtile.importers.mlir.token_packets import Text
 from support.designs.severe import severe
 from support.mlir.mlir_designs import device, host, loaded
@@ -393,6 +394,21 @@ def test_a_core_of_a_text_without_host_that_others_leave_waiting(turns: int, tak
     assert [each.severity for each in found] == [Severity.WARNING] * waits
     line = next(n for n, each in enumerate(text.splitlines(), 1) if "(Consume, 1) :" in each)
     assert all(f"core (0, 3) waits in line {line} for a full object of @of" in each.message for each in found)
+
+
+@pytest.mark.parametrize("port", ["Produce", "Consume"])
+def test_a_core_without_a_program_at_a_fifo_is_found_where_nothing_is_played(port: str) -> None:
+    view = "!aie.objectfifosubview<memref<4xi32>>"
+    ends = "%d, {%c}" if port == "Produce" else "%c, {%d}"
+    text = device(
+        f"aie.objectfifo @of({ends}, 2 : i32) : !aie.objectfifo<memref<4xi32>>",
+        f"%x = aie.core(%d) {{\n%v = aie.objectfifo.acquire @of({port}, 1) : {view}\naie.end\n}}",
+    )
+    line = next(n for n, each in enumerate(text.splitlines(), 1) if f"({port}, 1) :" in each)
+    subject = of_mlir(load_still(Text("d.mlir", text)))
+    (said,) = program_findings(subject.made, played=False)
+    waits = f"core (0, 3) waits in line {line} for objects of @of"
+    assert said.message == f"core (0, 2) has no program, and {waits}."
 
 
 CASCADE = """

@@ -1,13 +1,14 @@
 """Which tests speak of what a function speaks of? A search by rare words, as search engines do it.
 
-The words of a test are those of its text, of its parameters above it, and the modules that its file imports.
+The words of a test are those of its text, of its parameters above it, of the constants and helpers of its
+file that it names, and the modules that the file imports.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -17,12 +18,13 @@ TESTS = Path(__file__).parents[1]
 FOLDERS = ("data", "faults", "clients", "timing", "words")
 WORD = re.compile(r"[A-Za-z]\w+\.\w{3,}|[A-Za-z]\w{4,}")
 SENTENCE = re.compile(r"""[^"'{}\\\n]{12,}""")
-BEGIN = re.compile(r"^(?:@pytest|@given|def test_|class |[A-Z]\w* = |def )", re.MULTILINE)
-NAME = re.compile(r"^def (test_\w+)\(", re.MULTILINE)
+BEGIN = re.compile(r"^(?:@|def |class |[A-Z_]\w*(?:: [^=\n]*)? = )", re.MULTILINE)
+OWN = re.compile(r"^(?:def |class )?(\w+)", re.MULTILINE)  # of what stands at the margin
+NAMES = re.compile(r"\w+")
 IMPORTED = re.compile(r"^from (memtile[.\w]*) import", re.MULTILINE)
 DOCSTRING = re.compile(r'""".*?"""', re.DOTALL)
 ELSEWHERE = ("test_adf*", "test_aie_api*", "test_graph*", "test_*mutants.py")  # other rooms
-COMMON = 80  # tests; a word that more of them have says nothing
+COMMON = 150  # tests; a word that more of them have says nothing
 
 
 @cache
@@ -36,14 +38,25 @@ def index() -> tuple[dict[str, list[int]], list[Test], list[str]]:
             text = file.read_text(encoding="utf-8")
             modules = set(IMPORTED.findall(text))
             place = file.relative_to(TESTS.parent).as_posix()
-            for part in parts(text):
-                name = NAME.search(part)
-                if name:
-                    for word in words_of(part) | modules:
+            every = {OWN.findall(part)[0]: part for part in parts(text)}
+            for name, part in every.items():
+                if name.startswith("test_"):
+                    used = with_used(part, every)
+                    for word in words_of(used) | modules:
                         having[word].append(len(tests))
-                    tests.append(key(f"{place}::{name[1]}"))
-                    texts.append(part)
+                    tests.append(key(f"{place}::{name}"))
+                    texts.append(used)
     return having, tests, texts
+
+
+def with_used(part: str, every: Mapping[str, str]) -> str:
+    """A test with the constants and helpers of its file that it names, and those that these name."""
+    found, last = {part: None}, [part]
+    for _ in range(2):
+        names = {name for each in last for name in set(NAMES.findall(each)) & every.keys()}
+        last = [every[name] for name in sorted(names) if every[name] not in found]
+        found |= dict.fromkeys(last)
+    return "\n".join(found)
 
 
 def parts(text: str) -> list[str]:

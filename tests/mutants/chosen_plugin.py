@@ -56,7 +56,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             left.append(item)
     config.hook.pytest_deselected(items=left)
     items[:] = [item for _, item in sorted(ranked, key=lambda pair: pair[0])]
-    resource.setrlimit(resource.RLIMIT_DATA, (BYTES, BYTES))
+    most = resource.getrlimit(resource.RLIMIT_DATA)[1]
+    resource.setrlimit(resource.RLIMIT_DATA, (BYTES if most < 0 else min(BYTES, most), most))
 
 
 def _hangs(*_: object) -> None:

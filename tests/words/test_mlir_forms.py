@@ -144,6 +144,8 @@ def test_object_fifos_have_their_patterns_depths_and_links() -> None:
       aie.objectfifo.link [@in] -> [@out, @other] ([] [0, 8])
       aie.shim_dma_allocation @alloc(%s, MM2S, 1)
       aie.shim_dma_allocation @old(S2MM, 0, 1)
+      "aie.shim_dma_allocation"(%s) <{channel_dir = 1 : i32, channel_index = 1 : i64, sym_name = "generic"}> \
+: (index) -> ()
       aie.cascade_flow(%a, %c)
     }"""
     found = device(text)
@@ -155,7 +157,8 @@ def test_object_fifos_have_their_patterns_depths_and_links() -> None:
     (link,) = found.links
     assert (link.sources, link.targets, link.target_offsets) == (["in"], ["out", "other"], [0, 8])
     alloc, old = found.allocations["alloc"], found.allocations["old"]
-    assert (alloc.tile, alloc.direction, alloc.channel) == ("%s", "MM2S", 1)
+    for each in (alloc, found.allocations["generic"]):
+        assert (each.tile, each.direction, each.channel) == ("%s", "MM2S", 1)
     assert (old.column, old.direction, old.channel) == (1, "S2MM", 0)
     assert [(each.source, each.target) for each in found.cascades] == [("%a", "%c")]
 
