@@ -30,7 +30,7 @@ ENGINE := tests/timing tests/data tests/silicon/test_ground_truth.py \
 # What has a target of its own: rules of the source (lint), and pages.
 ELSEWHERE := --ignore tests/house --ignore tests/pages
 
-.PHONY: setup demo check test properties pages interpreted bounds mutants mutants-random mutants-map fuzz attack corpus oldest bench engine lint docs site lock clean
+.PHONY: setup demo check test properties pages interpreted bounds mutants mutants-random mutants-map fuzz attack simulate corpus oldest bench claims long engine lint docs site lock clean
 
 setup: $(SETUP)
 
@@ -87,13 +87,19 @@ mutants-random: $(SETUP)
 mutants-map: $(SETUP)
 	$(BIN)/python tests/mutants/record.py --workers $(WORKERS)
 
-# Coverage-guided search for inputs that a reader does not survive: make fuzz SECONDS=600 [READER=mlir].
+# Coverage-guided search for inputs that a reader does not survive: the same ones each time, or others for SECONDS=600
+# [READER=mlir] [SEED=1].
 fuzz: $(SETUP)
-	PYTHONPATH=tests $(BIN)/python -m adversary.fuzz $(or $(SECONDS),120) $(READER)
+	PYTHONPATH=tests $(BIN)/python -m adversary.fuzz $(READER) --workers $(WORKERS) --seed $(or $(SEED),0) \
+	    $(if $(SECONDS),--seconds $(SECONDS))
 
 # Random designs through pairs of ways to run them that must agree: make attack SEED=1 SECONDS=600 [PAIR=written].
 attack: $(SETUP)
-	PYTHONPATH=tests $(BIN)/python -m adversary.attack $(or $(SECONDS),120) $(PAIR) --seed $(or $(SEED),0)
+	PYTHONPATH=tests $(BIN)/python -m adversary.attack $(or $(SECONDS),120) $(PAIR) --seed $(or $(SEED),0) --features $(or $(FEATURES),0)
+
+# All that writes or distributes, with kills, full disks and lost messages from seeds: make simulate N=100 SEED=0.
+simulate: $(SETUP)
+	PYTHONPATH=tests $(BIN)/python -m adversary.simulate $(or $(N),10000) --seed $(or $(SEED),0)
 
 # What memtile names of the designs that hang, race or are wrong: tests/corpus/README.md.
 corpus: $(SETUP)
@@ -114,6 +120,14 @@ oldest: .venv-oldest/.complete
 bench: $(SETUP)
 	$(BIN)/python benchmarks/rows.py $(if $(JSON),--json $(JSON))
 	$(BIN)/python -m pytest benchmarks --benchmark-columns=min,median,max,rounds
+
+# Every figure that memtile claims, measured again and put into docs/claims.md: make claims [SUBJECT=Speed].
+claims: $(SETUP)
+	PYTHONPATH=tests $(BIN)/python benchmarks/claims.py --write docs/claims.md $(if $(SUBJECT),--only "$(SUBJECT)")
+
+# Hours of work in one process, or with workers that are killed: is memory flat, is nothing lost? [RUN=clients]
+long: $(SETUP)
+	PYTHONPATH=tests $(BIN)/python benchmarks/long_runs.py $(RUN)
 
 # The engine as bitcode, which a first run needs no Numba for: made anew where compiled functions changed.
 engine: $(SETUP)

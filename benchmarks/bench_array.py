@@ -31,7 +31,7 @@ ROUNDS = 7
 RUNS = 10
 
 
-def streaming(device: str, columns: int, busy: int) -> Engine:
+def streaming_array(device: str, columns: int, busy: int) -> Array:
     """In each of ``busy`` columns the memory tile sends a buffer to a compute tile for ever."""
     array = Array(device, columns)
     for number in range(busy):
@@ -42,8 +42,14 @@ def streaming(device: str, columns: int, busy: int) -> Engine:
         source.mm2s[0].start(source.read(out), loop=True)
         target.s2mm[0].start(target.write(into), loop=True)
     array.route()
-    array.engine.run(100)
-    return array.engine
+    return array
+
+
+def streaming(device: str, columns: int, busy: int) -> Engine:
+    """The engine of :func:`streaming_array` at work."""
+    engine = streaming_array(device, columns, busy).engine
+    engine.run(100)
+    return engine
 
 
 def seconds(call: Callable[[], object]) -> float:

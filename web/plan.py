@@ -82,7 +82,7 @@ PARTS = (
     Part(
         "Laboratory",
         "how far to trust it: measurements, choices, rules of time",
-        ("silicon", "deviations", "timing", "speed"),
+        ("silicon", "deviations", "timing", "speed", "claims"),
     ),
 )
 """The order of the menu, in this one list; a page that is in none of them is at the end of the third."""

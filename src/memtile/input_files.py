@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import stat
 import sys
 from contextlib import suppress
 from pathlib import Path
+from threading import Lock
 from typing import BinaryIO
 
 from memtile.errors import InputFileError
 from memtile.limits import how_to_raise, limit
 
 STDIN = "-"
+_PARSER = Lock()  # of Python's parser, see syntax_tree
 _PIECE = 1 << 20  # bytes read at once, so that Ctrl-C ends a read from a device
 
 
@@ -97,3 +100,20 @@ def _bounded(stream: BinaryIO, file: Path | str, most: str) -> bytes:
 def _too_large(file: Path | str, most: str) -> InputFileError:
     says = f"the file has more than {limit(most):,} bytes"
     return InputFileError(f"{name_of(file)}: {says}. {how_to_raise(most)}")
+
+
+def syntax_tree(source: str | bytes, name: str = "<unknown>") -> ast.Module:
+    """Return the syntax tree of Python source, also while other threads ask for one.
+
+    ``ast.parse`` keeps its depth for all threads of Python 3.11: two of them at a time raise ``SystemError``.
+
+    Args:
+        source: text of a module.
+        name: of its file, for errors.
+
+    Raises:
+        SyntaxError: the source is not Python.
+        ValueError: it has a null byte.
+    """
+    with _PARSER:
+        return ast.parse(source, name)

@@ -2,31 +2,33 @@
 
 The content goes into a temporary file of the same folder, which takes the place of the old file when all of
 it is on the disk. Whatever stops that (a full disk, a signal, an error of the caller) leaves the old file as
-it was and removes the temporary one. Pipes, terminals, devices and files that a shell has opened for us are
-written directly.
+it was and removes the temporary one; that of a process that was killed is removed when the file is written
+again. Pipes, terminals, devices and files that a shell has opened for us are written directly.
 """
 
 from __future__ import annotations
 
 import errno
 import io
+import itertools
 import os
-import secrets
 import stat
 import sys
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager, suppress
+from hashlib import sha256
 from pathlib import Path
-from typing import BinaryIO, TextIO, cast
+from typing import BinaryIO, TextIO
 
 from memtile.errors import cannot_write
+from memtile.system import is_at, system
 
 STANDARD_OUTPUT = "-"
 """Name of standard output among output files."""
 
-_UNSYNCABLE = (errno.EINVAL, errno.ENOTSUP)  # what file systems without fsync answer
 _LINKS = 40  # behind one another: as many as Linux follows
-_parts: set[str] = set()  # temporary files of this process that are there now
+_WRITERS = 8  # of one file at the same time, whose temporary files are removed after they were killed
+_parts: dict[BinaryIO, str] = {}  # temporary files of this process that are open now
 
 
 @contextmanager
@@ -122,16 +124,15 @@ def make_folder(folder: Path) -> None:
         InputFileError: the system refuses it.
     """
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        system().make_folder(folder)
     except OSError as error:
         raise cannot_write(folder, error, "folder") from None
 
 
 def discard_parts() -> None:
     """Remove the temporary files of this process, which ends now without leaving its contexts."""
-    for part in list(_parts):
-        with suppress(OSError):
-            os.unlink(part)
+    for file in list(_parts):
+        _discard(file)
 
 
 def _name(path: Path | str) -> str:
@@ -199,25 +200,72 @@ def _refuse_read_only(target: str) -> None:
 def _replacing(target: str, durable: bool) -> Generator[BinaryIO]:
     """A temporary file beside ``target`` that replaces it at the end."""
     _refuse_read_only(target)  # to replace a read-only file its folder alone would do
-    part = os.path.join(os.path.dirname(target), f".memtile-{secrets.token_hex(8)}.part")
-    file: BinaryIO | None = None
-    _parts.add(part)
+    part, file = _opened_part(target)
     try:
-        file = cast(BinaryIO, open(part, "x+b"))  # noqa: SIM115
         _take_over(target, file.fileno())
         yield file
         file.flush()
         if durable:
-            _sync(file.fileno())
-        file.close()
-        os.replace(part, target)
+            system().sync(file)
+        system().replace(part, target)
+        if durable:
+            system().sync_folder(os.path.dirname(target))
     finally:
-        if file is not None and not file.closed:
-            with suppress(OSError):  # closing writes what is left, and the disk may be full
-                file.close()
-        with suppress(FileNotFoundError):
-            os.unlink(part)
-        _parts.discard(part)
+        _discard(file)
+        with suppress(OSError):  # closing writes what is left, and the disk may be full
+            file.close()
+
+
+def _opened_part(target: str) -> tuple[str, BinaryIO]:
+    """A new temporary file beside ``target``, locked; those of writers that were killed are removed."""
+    folder, name = os.path.split(target)
+    stem = os.path.join(folder, f".memtile-{sha256(os.fsencode(name)).hexdigest()[:16]}")
+    for number in itertools.count():
+        part = f"{stem}-{number}.part"
+        _remove_abandoned(part)
+        if os.path.lexists(part):
+            continue
+        file = _new_part(part)
+        if file is not None:
+            for other in range(number + 1, _WRITERS):
+                _remove_abandoned(f"{stem}-{other}.part")
+            return part, file
+    raise AssertionError
+
+
+def _new_part(part: str) -> BinaryIO | None:
+    """A temporary file, made and locked; None if another process was faster."""
+    try:
+        file = system().open(part, "x+b", buffered=True)
+    except FileExistsError:
+        return None
+    _parts[file] = part
+    with suppress(OSError):  # of a file system without locks
+        if not system().lock(file) or not is_at(file, part):
+            del _parts[file]
+            file.close()
+            return None
+    return file
+
+
+def _discard(file: BinaryIO) -> None:
+    """Remove a temporary file of this process, unless it has got its name."""
+    if (part := _parts.pop(file, None)) is not None and is_at(file, part):
+        with suppress(OSError):
+            system().unlink(part)
+
+
+def _remove_abandoned(part: str) -> None:
+    """Remove a temporary file that no process writes any more: who writes one has it locked."""
+    if not os.path.lexists(part):
+        return
+    with suppress(OSError), system().open(part, "rb", buffered=False, opener=_unfollowed) as file:
+        if system().lock(file) and is_at(file, part):
+            system().unlink(part)
+
+
+def _unfollowed(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
 
 
 def _take_over(target: str, descriptor: int) -> None:
@@ -229,12 +277,3 @@ def _take_over(target: str, descriptor: int) -> None:
     with suppress(PermissionError):  # of others' files only root is able to keep the owner
         os.fchown(descriptor, old.st_uid, old.st_gid)
     os.fchmod(descriptor, stat.S_IMODE(old.st_mode))
-
-
-def _sync(descriptor: int) -> None:
-    """Have the system write what it still holds: quotas and full network disks are reported here."""
-    try:
-        os.fsync(descriptor)
-    except OSError as error:
-        if error.errno not in _UNSYNCABLE:
-            raise

@@ -7,17 +7,25 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import os
+import subprocess
 import sys
 import time
 import traceback
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from enum import Enum
+from functools import cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
+from adversary.array_designs import Design, build, drawn_array, features, smaller
+from adversary.array_pairs import ARRAY_PAIRS, NotApplicableError, Trial
 from adversary.pairs import PAIRS, Pair
+from memtile.errors import MemtileError
 from places import ROOT
 
 WRITTEN = ROOT / ".cache" / "attack"
@@ -42,16 +50,22 @@ class _Unlike:
     """The last arguments with which a check failed: when Hypothesis ends, the smallest ones."""
 
     def __init__(self, pair: Pair) -> None:
-        self._pair, self.runs, self.found = pair, 0, list[Difference]()
+        self._pair, self._held, self.found = pair, set[int](), list[Difference]()
+
+    @property
+    def runs(self) -> int:
+        """Different designs that ran both ways."""
+        return len(self._held)
 
     def __call__(self, arguments: tuple[Any, ...]) -> None:
-        self.runs += 1
         try:
             self._pair.check(*arguments)
         except Exception as error:
             if type(error).__name__ != "UnsatisfiedAssumption":
+                self._held.add(hash(repr(arguments)))
                 self.found[:] = [Difference(arguments, error)]
             raise
+        self._held.add(hash(repr(arguments)))
 
 
 def attacked(pair: Pair, number: int, designs: int) -> tuple[int, Difference | None]:
@@ -134,7 +148,8 @@ def text_of(name: str, difference: Difference) -> str:
     of_module: dict[str, set[str]] = {}
     for each in _classes(difference.arguments):
         of_module.setdefault(each.__module__, set()).add(each.__qualname__)
-    of_module.setdefault("adversary.pairs", set()).add("PAIRS")
+    module, table = ("array_pairs", "ARRAY_PAIRS") if name in ARRAY_PAIRS else ("pairs", "PAIRS")
+    of_module.setdefault(f"adversary.{module}", set()).add(table)
     imports = [
         f"from {module} import {', '.join(sorted(names))}" for module, names in sorted(of_module.items())
     ]
@@ -143,7 +158,7 @@ def text_of(name: str, difference: Difference) -> str:
     return (
         f'"""Do both ways of {name} agree on a design that they did not agree on?"""\n\n'
         + "\n".join(imports)
-        + f"\n\n\ndef test_{title}_agrees() -> None:\n    PAIRS[{name!r}].check(\n{arguments}    )\n"
+        + f"\n\n\ndef test_{title}_agrees() -> None:\n    {table}[{name!r}].check(\n{arguments}    )\n"
     )
 
 
@@ -155,40 +170,174 @@ def write_test(name: str, difference: Difference) -> str:
     return str(path)
 
 
-def attack(names: Sequence[str], number: int, seconds: float) -> int:
-    """Run random designs of some pairs for so many seconds; how many pairs had a difference."""
-    end, began, ran, bad, turn = time.monotonic() + seconds, time.monotonic(), Counter[str](), set[str](), 0
-    while time.monotonic() < end and len(bad) < len(names):
-        for name in [each for each in names if each not in bad]:
-            if time.monotonic() > end:
+class Ledger:
+    """What an attack has done so far.
+
+    Args:
+        seed: of the attack.
+
+    Attributes:
+        seed: as given.
+        designs: how many ran; each counts once, however many pairs it went through.
+        pairs: how many designs went through each pair.
+        seconds: processor time of each pair, and of drawing designs.
+        bad: pairs with a difference.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self.seed, self.designs, self.bad = seed, 0, set[str]()
+        self.pairs, self.seconds, self._began = Counter[str](), Counter[str](), _cpu()
+
+    @contextmanager
+    def timed(self, name: str) -> Iterator[None]:
+        """Context whose processor time counts for a pair."""
+        began = _cpu()
+        try:
+            yield
+        finally:
+            self.seconds[name] += _cpu() - began
+
+    def note(self, name: str, difference: Difference) -> None:
+        """Write the test of a difference and say where it is."""
+        self.bad.add(name)
+        print(f"{name}: a difference, {write_test(name, difference)}", flush=True)
+        traceback.print_exception(difference.error)
+
+    def line(self) -> str:
+        """Seed, designs, runs of pairs, processor seconds, commit and pairs with a difference."""
+        cells = self.seed, self.designs, sum(self.pairs.values()), f"{_cpu() - self._began:.0f}", _commit()
+        return "\t".join(map(str, (*cells, ",".join(sorted(self.bad)) or "-")))
+
+    def table(self) -> str:
+        """A line for each pair: designs, and designs a second of processor time."""
+        lines = [f"{'pair':18} {'designs':>9} {'designs/s':>10}"]
+        for name, count in sorted(self.pairs.items()):
+            lines.append(f"{name:18} {count:9,} {count / max(self.seconds[name], 1e-9):10.1f}")
+        return "\n".join(lines)
+
+
+def _cpu() -> float:
+    return sum(os.times()[:2])
+
+
+@cache
+def _commit() -> str:
+    done = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+def attack_arrays(names: Sequence[str], seeds: Iterable[int], ledger: Ledger) -> None:
+    """Run the designs of some seeds through pairs, each through all cheap ones and some of the others."""
+    for each in seeds:
+        with ledger.timed("drawing"):
+            trial = Trial(*drawn_array(each))
+        ledger.designs += 1
+        for name in names:
+            pair = ARRAY_PAIRS[name]
+            if name in ledger.bad or (len(names) > 1 and each % pair.every):
+                continue
+            with ledger.timed(name):
+                difference = disagreement(name, trial)
+            ledger.pairs[name] += not isinstance(difference, NotApplicableError)
+            if difference is not None and not isinstance(difference, NotApplicableError):
+                ledger.note(name, reduced(name, trial.design, difference))
+
+
+def disagreement(name: str, trial: Trial) -> Exception | None:
+    """Return what the way of a pair raises for a design; None = it agrees."""
+    try:
+        ARRAY_PAIRS[name].way(trial)
+    except Exception as error:
+        return error
+    return None
+
+
+def reduced(name: str, design: Design, error: Exception, seconds: float = 120.0) -> Difference:
+    """Return the smallest design with the same kind of difference that so many seconds find."""
+    end, kind = time.monotonic() + seconds, type(error)
+    found = Difference((design,), error)
+    while time.monotonic() < end:
+        for less in smaller(found.arguments[0]):
+            its = _error_of(name, less) if time.monotonic() < end else None
+            if type(its) is kind:
+                found = Difference((less,), its)
                 break
-            runs, difference = attacked(PAIRS[name], number + 1_000_003 * turn, _AT_ONCE)
-            ran[name] += runs
+        else:
+            break
+    return found
+
+
+def _error_of(name: str, design: Design) -> Exception | None:
+    try:
+        trial = Trial(design, build(design))
+    except MemtileError:
+        return None  # its parts do not fit any more
+    return disagreement(name, trial)
+
+
+def attack(names: Sequence[str], number: int, seconds: float, ledger_file: Path | None = None) -> int:
+    """Run random designs of some pairs for so many seconds; how many pairs had a difference."""
+    ledger, turn, end = Ledger(number), 0, time.monotonic() + seconds
+    arrays, others = ([n for n in names if (n in ARRAY_PAIRS) is on] for on in (True, False))
+    while time.monotonic() < end and len(ledger.bad) < len(names):
+        first = number + _AT_ONCE * turn * 5
+        if arrays:
+            attack_arrays(arrays, range(first, first + 5 * _AT_ONCE), ledger)
+        for name in others[turn % len(others) :][:1] if arrays and others else others:
+            if time.monotonic() > end or name in ledger.bad:
+                continue
+            with ledger.timed(name):
+                runs, difference = attacked(PAIRS[name], number + 1_000_003 * turn, _AT_ONCE)
+            ledger.pairs[name] += runs
+            ledger.designs += runs
             if difference is not None:
-                bad.add(name)
-                print(f"{name}: a difference, {write_test(name, difference)}", flush=True)
-                traceback.print_exception(difference.error)
+                ledger.note(name, difference)
         turn += 1
-    took, every = time.monotonic() - began, sum(ran.values())
-    print(", ".join(f"{name} {count}" for name, count in sorted(ran.items())))
-    print(
-        f"{every:,} designs in {took:.0f} s ({60 * every / took:.0f} a minute), "
-        f"{len(bad)} pairs with a difference"
-    )
-    return len(bad)
+        if ledger_file is not None:
+            _keep(ledger_file, ledger)
+    print(ledger.table())
+    print(f"{ledger.designs:,} designs, {len(ledger.bad)} pairs with a difference")
+    return len(ledger.bad)
+
+
+def _keep(file: Path, ledger: Ledger) -> None:
+    """Write the line of an attack in place of the one before of the same seed."""
+    lines = file.read_text("utf-8").splitlines() if file.exists() else []
+    others = [line for line in lines if line.partition("\t")[0] != str(ledger.seed)]
+    file.write_text("\n".join([*others, ledger.line()]) + "\n", encoding="utf-8")
+
+
+def feature_table(number: int, designs: int) -> str:
+    """Return how many of the designs from a seed on have each feature, and how many each pair applies to."""
+    found, ways = Counter[str](), Counter[str]()
+    for each in range(number, number + designs):
+        trial = Trial(*drawn_array(each))
+        found.update(features(trial.design))
+        ways.update(
+            name for name in ARRAY_PAIRS if not isinstance(disagreement(name, trial), NotApplicableError)
+        )
+    counted = sorted(found.items(), key=lambda each: -each[1])
+    lines = [f"{name:32} {count:5}" for name, count in counted]
+    return "\n".join([*lines, "", *(f"{name:32} {ways[name]:5}" for name in ARRAY_PAIRS)])
 
 
 def main() -> None:
     """Attack with all pairs, or with some."""
+    every = [*ARRAY_PAIRS, *PAIRS]
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("seconds", type=float)
-    parser.add_argument("pair", nargs="*", help=f"of {', '.join(PAIRS)}; all of them otherwise")
+    parser.add_argument("pair", nargs="*", help=f"of {', '.join(every)}; all of them otherwise")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--ledger", type=Path, help="file with a line for each attack")
+    parser.add_argument("--features", type=int, help="only count the features of so many designs")
     given = parser.parse_args()
-    wrong = [name for name in given.pair if name not in PAIRS]
+    wrong = [name for name in given.pair if name not in every]
     if wrong:
-        parser.error(f"no pair is called {', '.join(wrong)}; there are {', '.join(PAIRS)}")
-    sys.exit(attack(given.pair or [*PAIRS], given.seed, given.seconds) > 0)
+        parser.error(f"no pair is called {', '.join(wrong)}; there are {', '.join(every)}")
+    if given.features:
+        print(feature_table(given.seed, given.features))
+        return
+    sys.exit(attack(given.pair or every, given.seed, given.seconds, given.ledger) > 0)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 
+from memtile.errors import MemtileError
 from memtile.importers.mlir.known_operations import ENUMS, KnownOperation, operations
 from support.mutated.mutated_texts import NUMBERS, TYPES
 
@@ -77,3 +78,35 @@ class _Made:
 
 def _fits(name: str, held: str) -> bool:
     return held in ("*", name) or (held.endswith(".*") and name.startswith(held[:-1]))
+
+
+def with_body(rng: random.Random, data: bytes) -> bytes:
+    """A core that does what one operation does; or the operation at the end of the text's core."""
+    from support.bodies.body_runs import MAKERS, text_of, written
+
+    name, generic = rng.choice([*MAKERS]), rng.random() < 0.4
+    piece = written(name, rng.randrange(1000), generic=generic)
+    text = data.decode("utf-8", "replace")
+    at = text.rfind("aie.end")
+    if "%in_i32" not in text or at < 0 or piece.alone or rng.random() < 0.4:
+        return text_of([piece]).encode()
+    device = text.find("%tile = aie.tile")
+    beside = f"{piece.beside}\n" if piece.beside else ""
+    return "\n".join((piece.module, text[:device], beside, text[device:at], *piece.lines, text[at:])).encode()
+
+
+def with_design(rng: random.Random, data: bytes) -> bytes:
+    """Another design: a small one with packets and locks, or what the writer makes of a random array."""
+    from memtile import Array
+    from memtile.mlir_writer.designs import to_mlir
+    from support.designs import small_packets
+    from support.designs.ordered_designs import ordered
+
+    number = rng.randrange(1 << 20)
+    if rng.random() < 0.5:
+        return small_packets.text(small_packets.drawn(number)).encode()
+    made = ordered(number)
+    try:
+        return to_mlir(made).encode() if isinstance(made, Array) else data
+    except MemtileError:
+        return data  # what no operation says

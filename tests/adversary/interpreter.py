@@ -13,6 +13,7 @@ from functools import cache
 from hashlib import sha256
 from typing import Any
 
+from adversary import array_designs
 from places import ROOT
 from support.designs.makers import MAKERS
 from support.engine.states import arrays
@@ -20,8 +21,12 @@ from support.engine.states import arrays
 
 def digests(kind: str, design: Any, cycles: int) -> dict[str, str]:
     """Return a digest of each column of the state after so many cycles of stepping."""
-    engine = MAKERS[kind].build(design, False)
-    stop = engine.run(cycles)
+    if kind == "array":
+        array = array_designs.build(design)
+        engine, stop = array.engine, array.run(cycles, fast_forward=False).status
+    else:
+        engine = MAKERS[kind].build(design, False)
+        stop = engine.run(cycles)
     found = {name: sha256(data).hexdigest() for name, data in arrays(engine.state).items()}
     return {**found, "stop": stop.name, "now": str(engine.now)}
 

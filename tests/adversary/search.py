@@ -1,7 +1,8 @@
 """Coverage-guided search for inputs that a reader does not survive.
 
 An input that takes a new way through the source is kept and changed further. Ways are pairs of lines that
-follow each other (:func:`sys.settrace`), in files below one folder.
+follow each other (:func:`sys.settrace`), in files below one folder. The same seed and number of inputs give
+the same search: no decision depends on time, addresses or the order of sets.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ import signal
 import sys
 import time
 import traceback
+import zlib
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -22,8 +25,9 @@ from typing import Any, NamedTuple
 from memtile.errors import MemtileError
 from support.mutated.mutated_runs import limited
 
-SECONDS = 20.0  # that an input may take without a trace
-MEMORY = 1 << 30  # bytes beyond what the process has
+SECONDS = 20.0  # of the processor that an input may take without a trace
+MEMORY = 2 << 30  # bytes beyond what the process has
+_WAITING = 6  # times as many seconds may pass: other processes run too
 _TRACED = 8  # how many times slower a traced run may be
 _OFTEN, _SELDOM = 64, 16  # calls of a function by an input, and which of the later ones are followed
 _ELSEWHERE = -1
@@ -52,37 +56,23 @@ class Failure(NamedTuple):
     text: str
 
 
-@dataclass
-class Searched:
-    """What a search found.
-
-    Attributes:
-        inputs: how many were read.
-        accepted: how many of them without an error.
-        ways: pairs of lines that were seen.
-        failures: by what they say, in the order found.
-    """
-
-    inputs: int = 0
-    accepted: int = 0
-    ways: int = 0
-    failures: dict[str, Failure] = field(default_factory=dict)
-
-
 @contextmanager
 def _limits(seconds: float) -> Iterator[None]:
-    """A context that ends with :class:`TooSlowError` after so many seconds."""
+    """A context that ends with :class:`TooSlowError` after so many seconds of the processor."""
 
     def late(_number: int, _frame: FrameType | None) -> None:
         raise TooSlowError
 
-    before = signal.signal(signal.SIGALRM, late)
+    timers = ((signal.SIGPROF, signal.ITIMER_PROF, 1), (signal.SIGALRM, signal.ITIMER_REAL, _WAITING))
+    before = [signal.signal(number, late) for number, _, _ in timers]
     try:
-        signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)  # again, where a callback has swallowed the first
+        for _, timer, times in timers:
+            signal.setitimer(timer, seconds * times, 1.0)  # again, where a callback has swallowed the first
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        for (number, timer, _), handler in zip(timers, before, strict=True):
+            signal.setitimer(timer, 0)
+            signal.signal(number, handler)
 
 
 class Ways:
@@ -95,11 +85,14 @@ class Ways:
 
     Attributes:
         seen: the pairs.
+        lines: that ran, by file.
     """
 
     def __init__(self, folder: str) -> None:
         self._folder, self._last, self.seen = folder, 0, set[int]()
+        self.lines: defaultdict[str, set[int]] = defaultdict(set)
         self._calls: dict[CodeType, int] = {}
+        self._known: dict[CodeType, tuple[int, set[int]]] = {}
 
     @contextmanager
     def followed(self) -> Iterator[None]:
@@ -122,14 +115,38 @@ class Ways:
             self._calls[code] = calls
             return None
         self._calls[code] = calls + 1
+        if code not in self._known:
+            name = f"{code.co_filename.removeprefix(self._folder)} {code.co_qualname}"
+            self._known[code] = zlib.crc32(name.encode()) << 16, self.lines[code.co_filename]
         return self._line if calls < _OFTEN or calls % _SELDOM == 0 else None
 
     def _line(self, frame: FrameType, event: str, _given: Any) -> Any:
         if event == "line":
-            here = id(frame.f_code) + frame.f_lineno
+            place, lines = self._known[frame.f_code]
+            lines.add(frame.f_lineno)
+            here = place + frame.f_lineno
             self.seen.add(self._last ^ here)
             self._last = here << 1
         return self._line
+
+
+@dataclass
+class Searched:
+    """What a search found.
+
+    Attributes:
+        inputs: how many were read.
+        accepted: how many of them without an error.
+        ways: what they took.
+        kept: inputs that took a new way, in the order found.
+        failures: by what they say, in the order found.
+    """
+
+    ways: Ways
+    inputs: int = 0
+    accepted: int = 0
+    kept: list[bytes] = field(default_factory=list)
+    failures: dict[str, Failure] = field(default_factory=dict)
 
 
 def failure_of(read: Read, data: bytes, allowed: Collection[type[BaseException]] = ()) -> Failure | None:
@@ -180,20 +197,19 @@ class Search:
             seconds: processor time and waiting.
             inputs: how many at most.
         """
-        rng, found, ways, kept = random.Random(seed), Searched(), Ways(self.folder), list[bytes]()
-        end = time.monotonic() + seconds
+        rng, found = random.Random(seed), Searched(Ways(self.folder))
+        kept, end = found.kept, time.monotonic() + seconds
         waiting = list(seeds)
         with limited(MEMORY):
             while time.monotonic() < end and found.inputs < inputs:
                 data = waiting.pop() if waiting else self._made(rng, kept)
                 self.before(data)
                 found.inputs += 1
-                new, survived = self._tried(data, ways, found)
+                new, survived = self._tried(data, found)
                 if not survived:
                     self._note(data, found)
                 elif new or not kept:
                     kept.append(data)
-        found.ways = len(ways.seen)
         return found
 
     def _made(self, rng: random.Random, kept: Sequence[bytes]) -> bytes:
@@ -203,18 +219,19 @@ class Search:
             data = rng.choice(self.changes)(rng, data)
         return data
 
-    def _tried(self, data: bytes, ways: Ways, found: Searched) -> tuple[bool, bool]:
+    def _tried(self, data: bytes, found: Searched) -> tuple[bool, bool]:
         """Whether an input takes a new way, and whether its reader survives it."""
-        many, began = len(ways.seen), time.monotonic()
+        seen = found.ways.seen
+        many, began = len(seen), time.process_time()
         try:
-            with _limits(SECONDS * _TRACED), ways.followed():
+            with _limits(SECONDS * _TRACED), found.ways.followed():
                 self.read(data)
             found.accepted += 1
         except (MemtileError, *self.allowed):
             pass
         except (Exception, TooSlowError):
             return False, False
-        return len(ways.seen) > many, time.monotonic() - began < SECONDS
+        return len(seen) > many, time.process_time() - began < SECONDS
 
     def _note(self, data: bytes, found: Searched) -> None:
         """Keep a failure that is there without a trace too, if none says the same; reduced."""

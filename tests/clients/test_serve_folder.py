@@ -168,11 +168,11 @@ def test_a_lock_that_cannot_be_written_names_its_file_and_is_removed(
 ) -> None:
     lock = tmp_path / "port.lock"
 
-    def full(path: Path) -> IO[bytes]:
+    def full(path: Path, _: object) -> IO[bytes]:
         path.touch()
         return open("/dev/full", "ab", buffering=0)
 
-    monkeypatch.setattr(own_files, "_locked", full)
+    monkeypatch.setattr(own_files, "locked_file", full)
     said = "port: the file cannot be written: "
     with pytest.raises(InputFileError, match=said), own_files.claimed(tmp_path / "port"):
         pass

@@ -77,6 +77,21 @@ def test_calls_of_the_host_take_no_time() -> None:
     assert engine.now > began
 
 
+def test_too_few_updates_of_a_synchronous_parameter_are_counted() -> None:
+    run, scale, total = scaled()
+    run.feed("in", np.arange(48, dtype=np.int32))
+    run.run(ROOT, 3)
+    for factor in (2, 3):
+        run.update(scale, word(factor))
+        run.read(total)
+    run.end(ROOT)
+    (found,) = run.result().result.findings
+    assert found.message == (
+        "gr.k waits for an update of gr.k.in[1]; the host has updated it 2 times, for 3 iterations."
+    )
+    assert found.fix.startswith("Update it once for each call of the kernel")
+
+
 def test_updates_wait_for_the_kernel_and_say_when_it_never_comes() -> None:
     run, scale, _ = scaled()
     run.update(scale, word(1))

@@ -206,6 +206,9 @@ def test_what_is_missing_of_an_input_is_said() -> None:
         "gr.in ran out of data: 100 int32 came, the iterations asked for need 128; 28 are missing"
     ]
     assert len(found.outputs["gr.out"].words) == 64
+    (short,) = (each for each in found.result.findings if each.code == "MT0304")
+    assert f"and {found.missing[0].message}." in short.message
+    assert short.fix == "Let gr.in bring 128 int32, or run the graph for fewer iterations."
     waiting = "\n".join(found.result.waiting)
     assert "gr.k: waits for data in gr.k.in[0]" in waiting
 

@@ -189,6 +189,25 @@ def test_gmio_moves_what_the_host_asks_for(device: str) -> None:
     assert run.result().result.status is Status.FINISHED
 
 
+def test_what_an_input_gmio_lacks_is_counted() -> None:
+    g = Sketch()
+    a, z = g.gmio("in"), g.plio("out", "out")
+    k = g.kernel("k", [buffer("int32", 16)], [buffer("int32", 16)])
+    g.connect(a, k.ins[0])
+    g.connect(k.outs[0], z)
+    run = started(g, {k: plus(5)})
+    run.run(ROOT, 4)
+    run.send(g.owner(a), bytes(128))
+    run.end(ROOT)
+    found = run.result()
+    assert [each.message for each in found.missing] == [
+        "gr.in ran out of data: 32 int32 came, the iterations asked for need 64; 32 are missing"
+    ]
+    assert [each.fix for each in found.result.findings] == [
+        "Let gr.in bring 64 int32, or run the graph for fewer iterations."
+    ]
+
+
 def test_a_transfer_that_never_ends_is_said() -> None:
     g = Sketch()
     k = g.kernel("k", [buffer("int32", 16)], [buffer("int32", 16)])

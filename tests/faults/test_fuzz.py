@@ -9,6 +9,7 @@ import pytest
 
 from adversary import search
 from adversary.fuzz import FOUND, found_by
+from adversary.lines import SOURCE, covered
 from adversary.readers import READERS
 from adversary.search import Failure, Search, failure_of, reduced
 from memtile.adf.description import read
@@ -102,3 +103,46 @@ def test_ids_of_a_graph_that_no_object_has_are_refused(text: str, says: str) -> 
     with pytest.raises(InputFileError) as caught:
         read(text, "g.json")
     assert str(caught.value) == f"g.json: {says}."
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "says"),
+    [
+        (
+            "answers",
+            "nothing.txt",
+            "server localhost:1: the result of the server cannot be read",
+        ),
+        ("answers", "code_that_there_is_not.txt", "no finding has the code 'MT9999'"),
+        ("calls", "mark_at_no_cycle.csv", "a mark is in cycle '1e999'; it must be a whole number from 0 on"),
+        ("compiled", "half_of_a_pair.json", "a text has half of a surrogate pair. Give Unicode text."),
+        ("compiled", "no_name.json", "Expected `str`, got `null` - at `$.name`. Compile the design again."),
+        ("costs", "cycles_of_an_object.json", 'load is {"": 1}; it must be a whole number of cycles'),
+        (
+            "numbers",
+            "more_than_64_bits.txt",
+            "9.22337e+18 does not fit the output of int32.",
+        ),
+        ("records", "stream_to_nothing.json", "Write it again: memtile run DESIGN --record FILE.json."),
+    ],
+)
+def test_what_is_refused_is_named(name: str, file: str, says: str) -> None:
+    with pytest.raises(InputFileError) as caught:
+        READERS[name].read((FOUND / name / file).read_bytes())
+    assert says in str(caught.value)
+
+
+def test_the_same_seed_searches_alike() -> None:
+    def searched(seed: int) -> list[bytes]:
+        return Search(planted, (other_letter,), __file__).run([b"abcdefgh"], seed, 20, inputs=300).kept
+
+    assert searched(3) == searched(3) != searched(4)
+
+
+def test_lines_that_ran_are_counted() -> None:
+    found = Search(READERS["npy"].read, (), str(SOURCE)).run(READERS["npy"].seeds(), 0, 20, inputs=1)
+    some = covered(["io/npy.py"], found.ways.lines)
+    none = covered(["io/npy.py"], {})
+    assert 0 < some.ran < some.lines == none.lines
+    assert none.ran == 0
+    assert len(some.missed) < len(none.missed)

@@ -87,6 +87,18 @@ BOX_TAKES = """
 SEND = copied("in", "b", 2).replace("{id", "{issue_token = true, id")
 
 
+def test_a_wait_too_many_for_one_channel_is_one_too_few_for_another() -> None:
+    steps = (SEND, TAKE, SET, WAIT, WAIT)
+    text = device(BUFFER, BOX, LOCK, FLOWS, FLOW_IN, RING, BOX_TAKES, host(*steps))
+    (one,) = check("d", lambda: of_mlir(loaded(text))).findings
+    lines = [int(number) for number in re.findall(r"line (\d+)", one.fix)]
+    assert one.message == (
+        f"The host waits for token 2 of interface(0,0) S2MM 0 'out' (line {lines[1]}), of which 1 is sent "
+        "by then, and nothing waits for the token of interface(0,0) MM2S 0 'in'."
+    )
+    assert one.fix == f"Let one of line {lines[0]} and line {lines[1]} wait for interface(0,0) MM2S 0 'in'."
+
+
 @pytest.mark.parametrize(("other", "codes"), [("in", []), ("out", ["MT0112", "MT0112"])])
 def test_a_wait_right_after_the_task_of_another_channel(other: str, codes: list[str]) -> None:
     steps = (TAKE, SET, SEND, WAIT.replace("out", other), WAIT)

@@ -274,7 +274,11 @@ def test_a_loop_may_release_what_others_acquire() -> None:
     ("lines", "many", "step"),
     [
         ((ENTER, TAKE, GIVE, GIVE, "}"), 2, "Release 1 of @f in each turn, or acquire as many."),
-        ((TAKE, ENTER, GIVE, "}"), 1, "Release @f after the loop: it is acquired outside, at line 10."),
+        (
+            (TAKE, ENTER, GIVE, "}"),
+            1,
+            "Acquire @f in each turn, or release it after the loop (line 10 acquires it).",
+        ),
         ((ENTER, GIVE, "}"), 1, "Acquire @f in each turn, or do not release it."),
     ],
 )

@@ -317,33 +317,32 @@ WRITERS |= {"mkstemp", "rename", "renames", "symlink_to", "hardlink_to", "copyfi
 WRITERS |= {"savetxt", "to_csv", "write_image", "make_archive"}
 OF_FILES = {"shutil", "os", "np", "tempfile"}
 EXCEPTIONS = {
+    "system.py: open mode": "what all of these go through",
+    "system.py: os.replace": "the same",
+    "system.py: path.touch": "the same",
+    "system.py: system().open 'ab'": "a lock; a journal, of which half a line is read as none",
+    "output_files.py: system().open 'x+b'": "the temporary file",
+    "output_files.py: system().replace": "the temporary file takes the place of the old one",
+    "explore/sweep/sources.py: system().replace": "a folder that several workers make",
+    "hosts/own_files.py: system().replace": "a draft that takes its place whole, gone with its server",
+    "hosts/own_files.py: system().open 'xb'": "the draft, which nobody else may read",
+    "cpp/build.py: system().open 'xb'": "a file of a folder that appears complete",
+    "cpp/build.py: system().replace": "the folder, now that it is complete",
+    "cpp/trial.py: system().touch": "an empty file beside a library: it has been loaded once",
+    "jit/cache.py: system().touch": "a mark, which has no content",
     "output_files.py: open 'wb'": "a pipe or a device, which cannot be replaced",
-    "output_files.py: open 'x+b'": "the temporary file",
     "output_files.py: fdopen 'wb'": "a descriptor that is open already",
-    "output_files.py: os.replace": "the temporary file takes the place of the old one",
-    "explore/sweep/log.py: open 'ab'": "the journal, which grows by lines; half a line is read as none",
-    "explore/sweep/sources.py: made.rename": "a folder that several workers make",
-    "explore/sweep/sources.py: target.rename": "a folder that is made again, out of the way",
     "explore/line_process.py: os.open os.O_WRONLY": "the null device",
     "testing/pytest_plugin.py: np.save": "an array that a test gives, in a folder of its own",
     "adf/host_program.py: open 'r+b'": "memory of the graph's program, to map it",
     "adf/host_program.py: fdopen 'wb'": "a pipe",
-    "hosts/external_memory.py: draft.symlink_to": "a link to memory of this process",
     "hosts/external_memory.py: open 'r+b'": "memory of this process, to map it",
-    "hosts/own_files.py: draft.replace": "a draft that takes its place whole, gone with its server",
-    "hosts/own_files.py: open 'ab'": "a lock, with the number of the process that has it",
-    "hosts/own_files.py: open 'x'": "the draft, which nobody else may read",
     "sandbox/launch.py: shutil.copyfile": "a file of the temporary folder of a sandbox",
     "sandbox/namespaces.py: Path('/proc/self/gid_map').write_text": "the kernel",
     "sandbox/namespaces.py: Path('/proc/self/setgroups').write_text": "the kernel",
     "sandbox/namespaces.py: Path('/proc/self/uid_map').write_text": "the kernel",
-    "cpp/build.py: place / _INPUTS.write_text": "a file of a folder that appears complete",
-    "cpp/build.py: place.rename": "the folder, now that it is complete",
     "cpp/compilers.py: source.write_text": "a file of a temporary folder",
-    "cpp/trial.py: mark.touch": "an empty file beside a library: it has been loaded once",
     "cpp/image.py: tempfile.NamedTemporaryFile": "a copy of a library, to load it once more",
-    "jit/cache.py: open 'ab'": "a lock, which has no content",
-    "jit/cache.py: complete.touch": "a mark, which has no content",
     "cli/terminal_streams.py: os.open os.O_WRONLY": "the null device",
     "sim/ports/collected.py: memmap 'w+'": "memory of this process; its file has no name",
     "sim/ports/external_buffers.py: memmap 'r+' if writable else 'r'": "a file named as memory of the host",
@@ -388,7 +387,10 @@ def writes(text: str) -> Iterator[str]:
 
 
 def _opens(node: ast.Call, owner: str, name: str, *, is_path: bool) -> Iterator[str]:
-    if (owner, name) == ("os", "open"):
+    if (owner, name) == ("system()", "open"):
+        if (mode := ast.unparse(node.args[1])) != "'rb'":
+            yield f"system().open {mode}"
+    elif (owner, name) == ("os", "open"):
         if any(flag in (flags := ast.unparse(node.args[1])) for flag in FLAGS):
             yield f"os.open {flags}"
     elif name in ("open", "fdopen", "ZipFile", "TarFile", "memmap"):
@@ -399,7 +401,7 @@ def _opens(node: ast.Call, owner: str, name: str, *, is_path: bool) -> Iterator[
 
 def _moves(node: ast.Call, owner: str, name: str) -> bool:
     if name == "replace":
-        return owner == "os" or (owner != "" and len(node.args) == 1 and not node.keywords)
+        return owner in ("os", "system()") or (owner != "" and len(node.args) == 1 and not node.keywords)
     if name == "write_bytes" and "door" in owner:
         return False  # into the memory of the array
     return name in WRITERS and (name not in ("copy", "move") or owner in OF_FILES)
@@ -437,6 +439,8 @@ def _is_mode(text: str) -> bool:
         "os.replace(a, b)",
         "path.replace(other)",
         "path.rename(other)",
+        "system().replace(a, b)",
+        "system().open(path, 'xb', buffered=True)",
         "zipfile.ZipFile(path, 'w')",
         "tempfile.NamedTemporaryFile()",
         "frame.to_parquet(path)",
@@ -452,6 +456,7 @@ def test_other_ways_to_write_are_found(text: str) -> None:
     "text",
     [
         "open(path)",
+        "system().open(path, 'rb', buffered=False)",
         "path.open('rb')",
         "os.open(os.devnull, os.O_RDONLY)",
         "text.replace('a', 'b')",

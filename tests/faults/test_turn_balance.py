@@ -73,9 +73,9 @@ def text(first: int = 4, second: int = 4, guard: str = "eq") -> str:
     )  # fmt: skip
 
 
-def checked(design: str) -> list[Finding]:
+def checked(design: str, code: str = UNEVEN) -> list[Finding]:
     found = check("d.mlir", lambda: of_mlir(load_still(Text("d.mlir", design)))).findings
-    return [each for each in found if each.code == UNEVEN]
+    return [each for each in found if each.code == code]
 
 
 def line(design: str, turns: int) -> int:
@@ -243,3 +243,42 @@ def test_transfers_that_are_alike_are_named_together(second: str) -> None:
     assert ("@in and @other" in found.message) is both
     assert ("send 3 objects each, where core (0, 2) takes 4" in found.message) is both
     assert ("each of them send 4 objects (64 words in all)." in found.fix) is both
+
+
+def repeated(repeat: int, turns: int = 8, sent: str = "weight") -> str:
+    """A core that takes a weight with each part, and a memory tile that repeats each weight."""
+    kind = "!aie.objectfifo<memref<8xi32>>"
+    many = {"part": 64, "result": 64, sent: 16}
+    moves = [
+        copied(name, "b" if name == "result" else "a", n).replace("1, 1, 64]", f"1, 1, {many[name]}]")
+        for n, name in enumerate(many)
+    ]
+    moves[1] = moves[1].replace("{id", "{issue_token = true, id")
+    return device(
+        fifo("part", "s", "c", 8),
+        fifo("result", "c", "s", 8),
+        fifo("weight", "s", "m", 8).replace("2 : i32", "1 : i32"),
+        f"aie.objectfifo @again(%m, {{%c}}, 1 : i32) {{repeat_count = {repeat} : i32}} : {kind}",
+        "aie.objectfifo.link [@weight] -> [@again] ([] [])",
+        core("c", loop(turns, *(use(n, p, 8) for n, p in REPEATED))),
+        host(*moves, WAIT.replace("out", "result")),
+    )
+
+
+REPEATED = (("part", "Consume"), ("again", "Consume"), ("result", "Produce"))
+
+
+@pytest.mark.parametrize("turns", [8, 9])
+def test_an_object_fifo_that_repeats_its_objects_too_seldom_is_named(turns: int) -> None:
+    assert not checked(repeated(4, turns), "MT0337")
+    (found,) = checked(repeated(3, turns), "MT0337")
+    assert found.message == (
+        "@again repeats each object 3 times (repeat_count) and so brings 6 objects, where 8 are taken; "
+        "with 4 times all object FIFOs are even."
+    )
+    assert found.fix == "Give @again the repeat_count 4."
+    (found,) = checked(repeated(2, turns), "MT0337")
+    assert found.fix == (
+        "Let the transfer of @weight in line 35 send 8 objects (32 words in all), "
+        "or give @again the repeat_count 4."
+    )

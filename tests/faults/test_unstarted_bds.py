@@ -133,3 +133,13 @@ def test_a_task_whose_chain_has_no_end_sends_no_token(last: int | None, again: s
     assert [each.fix for each in found] == ["End the chain at line 10 (aie.end)."] * bool(again)
     says = f"BD 1 is followed by {again} (line 10, aie.next_bd), so the task of line 12 never ends"
     assert all(says in each.message for each in found)
+
+
+def test_a_descriptor_that_is_written_for_another_task_before_the_first_one_starts() -> None:
+    assert not unstarted(bd(0), push("S2MM", 0), bd(0), push("MM2S", 0))
+    (found,) = unstarted(bd(0), bd(0), push("S2MM", 0), push("MM2S", 0))
+    assert found.message == (
+        "The host writes BD 0 of interface(0,0) again at line 10, before a task is given what line 9 wrote: "
+        "that task moves the words of the second write."
+    )
+    assert found.fix == "Let line 10 write another BD (1 is free), or come after the start of that task."

@@ -40,6 +40,7 @@ ROOMS = (
 LEVEL = {room: level for level, rooms in enumerate(ROOMS) for room in rooms}
 BESIDE = {
     "lazy": -4,
+    "system": -4,
     "documents": -4,
     "plain_text": -4,
     "errors": -3,

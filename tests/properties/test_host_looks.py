@@ -6,7 +6,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings, target
 
 from support.designs.flowing_designs import differences
-from support.designs.host_looks import Hosted, hosted_designs, went
+from support.designs.host_looks import Hosted, Step, hosted_designs, went
+
+
+def test_a_run_that_resumes_between_two_polls_leaves_out_none_that_would_succeed() -> None:
+    steps = Step("through", 0, 200, 2), Step("loop", 0, 200, 1), Step("many", 1, 200, 2)
+    design = Hosted(access=0, words=8, free=0, kernel="", compares=0, sequences=(steps,), stops=(234,))
+    assert went(design, every=False)[0].did == went(design, every=True)[0].did
 
 
 @pytest.mark.slow

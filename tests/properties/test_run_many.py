@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from memtile import DesignError, MemoryTile, Result, run, run_many
+from memtile import DesignError, MemoryTile, Result, input_files, run, run_many
 from memtile.arch.timing import chosen_timing
 
 
@@ -68,3 +71,17 @@ def test_no_thread_is_refused() -> None:
         "run_many: threads is 0; it must be 1 or more, or None (the cores of the machine)."
     )
     assert run_many([]) == []
+
+
+def test_one_thread_at_a_time_is_in_the_parser(monkeypatch: pytest.MonkeyPatch) -> None:
+    inside = []
+
+    def parse(source: str, _name: str) -> str:
+        inside.append(source)
+        time.sleep(0.01)
+        assert inside == [source]
+        return inside.pop()
+
+    monkeypatch.setattr(input_files, "ast", SimpleNamespace(parse=parse))
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(input_files.syntax_tree, "abcd")) == [*"abcd"]

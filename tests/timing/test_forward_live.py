@@ -22,7 +22,7 @@ from memtile.model.state.streams import PORT_SLOTS
 from memtile.model.streams.switch_config import CIRCUIT
 from memtile.sim.loop.engine import Engine
 from memtile.sim.skip import live_parts, probe_budget
-from memtile.sim.skip.bd_rings import cycles_between
+from memtile.sim.skip.bd_rings import choose_anchor, cycles_between
 from memtile.sim.skip.compared_columns import OBSERVED, RAISED, RINGS
 from memtile.testing.rig import Rig
 from support.designs.control_packet_bench import WRITE, reachable, send
@@ -224,6 +224,29 @@ def test_states_are_stored_sooner_where_a_cycle_costs_more() -> None:
     assert cycles_between(st, work) == 3000
     st.active_channels[0] = 400
     assert cycles_between(st, work) == 3000 * cheap // probe_budget.of_cycle(st, work) < 1000
+
+
+def test_states_are_stored_where_the_ring_with_most_ended_bds_ends_one() -> None:
+    rig = Rig()
+    for number in (0, 2, 4):
+        following = None if number == 4 else number
+        rig.write_bd(number, Descriptor("memory", 4000, OWN.address(0), next=following))
+        rig.issue(rig.mm2s(number), number, runs=9)
+    rig.step(50)
+    st = rig.engine.state
+    work = planned(st)
+    ended = {rig.mm2s(0): 2, rig.mm2s(2): 5, rig.mm2s(4): 7}  # the last one has no ring
+    for ch, many in ended.items():
+        st.channels.bds_done[ch] = many
+    choose_anchor(st, work)
+    assert work.search.anchor[0] == rig.mm2s(2)
+    assert work.search.anchor_bds[0] == 5
+    work.search.anchor_since[0] = st.clock.now[0] - work.policy.stale_anchor[0] - 1
+    choose_anchor(st, work)
+    assert work.search.anchor[0] == rig.mm2s(0)
+    st.channels.next_bd[[rig.mm2s(0), rig.mm2s(2)]] = -1
+    choose_anchor(st, work)
+    assert work.search.anchor[0] == rig.mm2s(4)
 
 
 @pytest.mark.compiled("150,000 cycles")

@@ -62,7 +62,7 @@ def test_a_finding_says_code_sentence_count_and_repair() -> None:
 
 
 def test_a_finding_without_a_known_code_is_not_made() -> None:
-    with pytest.raises(KeyError):
+    with pytest.raises(ValueError, match="no finding has the code 'MT9999'"):
         Finding("MT9999", Severity.NOTE, "nothing")
 
 

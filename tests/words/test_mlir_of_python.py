@@ -190,6 +190,7 @@ FAULTS: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "lock": (one_lock, "BD 0 of memory(0,1) MM2S 0 has a release alone"),
     "tile": (lambda: MemoryTile("npu1"), "the design is a memory tile alone"),
+    "device": (lambda: Array("xc2ve3858", columns=1), "mlir-aie has no device xc2ve3858"),
 }
 
 

@@ -79,12 +79,16 @@ class HostTransfers:
         array: the array.
         channels: by id of the GMIO, or of the port of an external buffer.
         advance: lets the array run until a condition is met; False = nothing moves any more.
+
+    Attributes:
+        sent: bytes by the id of each input GMIO.
     """
 
     def __init__(self, array: Array, channels: dict[int, HostChannel], advance: Advance) -> None:
         self._array, self._channels, self._advance = array, channels, advance
         self._external: dict[int, Buffer] = {}
         self._made = 0
+        self.sent: dict[int, int] = {}
 
     def send(self, gmio: int, data: bytes | Bytes) -> None:
         """``gm2aie_nb``: let an input GMIO read memory; returns when the transfer is queued.
@@ -95,6 +99,7 @@ class HostTransfers:
         one = self._one(gmio, receives=False)
         words = np.frombuffer(_whole(one, bytes(data)), np.uint32).copy()
         self._start(one, [self._linear(one, words)])
+        self.sent[gmio] = self.sent.get(gmio, 0) + words.nbytes
 
     def receive(self, gmio: int, nbytes: int) -> Received:
         """``aie2gm_nb``: let an output GMIO write memory; returns when the transfer is queued.

@@ -181,6 +181,11 @@ class HostParameters:
         _add(tile, free, 1)
         return data
 
+    def updates(self) -> dict[int, int]:
+        """How often each synchronous input was updated, by the id of the kernel's port."""
+        inputs = (number for number, port in self._ports.items() if not (port.is_async or port.writes))
+        return {number: self._done.get(number, 0) for number in inputs}
+
     def _port(self, number: int, call: str, *, writes: bool) -> ParameterPort:
         port = self._ports[number]
         if port.writes != writes:

@@ -29,7 +29,8 @@ from memtile.adf.plio_ports import Collected, PlioPorts, edge_streams, plio_port
 from memtile.adf.pools import ELEMENTS
 from memtile.adf.port_times import Latency, PortTimes, latencies
 from memtile.adf.profiling import Profiling
-from memtile.adf.run_end import Missing, Volume, ended, left_over, limit_notes, missing_input
+from memtile.adf.run_end import Missing, ended, left_over, limit_notes, missing_input
+from memtile.adf.volumes import volumes, with_counts, with_updates
 from memtile.arch.boards import CLOCK_MHZ
 from memtile.arch.tiles import WORD_BYTES
 from memtile.arch.timing import ARRAY_CLOCK_MHZ
@@ -467,14 +468,14 @@ class GraphRun:
         plios, mhz = self._lookup.plios, found.clock_mhz
         times = {plio: _times(plios[plio], mhz, each) for plio, each in collected.items() if _is_timed(each)}
         input_times = dict(self._input_times(mhz))
-        volumes = list(self._volumes())
+        given = list(volumes(self.lowered, self._lookup, self._asked, self._transfers.sent))
         waits = tuple(named_waits(found.waits)) or tuple(map(in_users_words, found.waiting))
+        is_short = bool(unfinished) or found.status is Status.STUCK
+        missing = tuple(missing_input(given, found)) if is_short else ()
         return GraphResult(
-            with_users_names(found),
+            self._with_host_counts(found, missing),
             {plios[plio].name: each for plio, each in collected.items()},
-            missing=tuple(missing_input(volumes, found))
-            if unfinished or found.status is Status.STUCK
-            else (),
+            missing=missing,
             times=tuple(times.values()),
             input_times=tuple(input_times.values()),
             latencies=tuple(latencies(self.lowered.plan, input_times, times)),
@@ -482,7 +483,7 @@ class GraphRun:
             unfinished=unfinished,
             notes=(
                 *self.lowered.notes,
-                *left_over(volumes if is_done else ()),
+                *left_over(given if is_done else ()),
                 *(self._limit_notes(found.cycles, endless) if found.status is Status.LIMIT else ()),
             ),
             endless=endless,
@@ -553,24 +554,20 @@ class GraphRun:
             if id(core) not in done and not are_at_rest(self._array.engine, [self._core_number(place)])
         ]
 
-    def _volumes(self) -> Iterator[Volume]:
-        """What input PLIOs have sent, and what the iterations that were asked for need."""
-        for net in self.lowered.plan.nets:
-            plio, target = self._lookup.plio_at(net.sources[0].port), net.targets[0]
-            if plio is None:
-                continue
-            states = (
-                state for graph, state in self._graphs.items() if self._lookup.is_in_graph(plio.graph, graph)
-            )
-            state = next(states, _GraphState())
-            is_counted = target.elements and not net.packets and not state.is_endless
-            element = self._lookup.ports[target.port].element or f"elements of {net.element_bytes} bytes"
-            yield Volume(
-                plio.name,
-                self.lowered.inputs[plio.id].fed * WORD_BYTES // net.element_bytes,
-                target.elements * target.turns * state.asked if is_counted else None,
-                element,
-            )
+    def _asked(self, graph: int) -> int | None:
+        """The iterations that a graph, or the one around it, was asked for; None = without end."""
+        states = (state for root, state in self._graphs.items() if self._lookup.is_in_graph(graph, root))
+        state = next(states, _GraphState())
+        return None if state.is_endless else state.asked
+
+    def _with_host_counts(self, result: Result, missing: Sequence[Missing]) -> Result:
+        """The result in the graph's names, with what the host has brought."""
+        updates, calls = dict[str, int](), dict[str, int]()
+        for number, done in self._parameters.updates().items():
+            kernel, lock = self._lookup.kernel_at(number), self.lowered.parameters[number].turns[0].acquire
+            if kernel is not None and lock is not None:
+                updates[lock.name], calls[lock.name] = done, self._asked(kernel.graph) or 0
+        return with_counts(with_users_names(with_updates(result, updates, calls)), missing)
 
     def _ready(self, graph: int, call: str) -> _GraphState:
         state = self._graphs.get(graph)

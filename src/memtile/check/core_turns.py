@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from memtile.importers.kernels.body_operations import ENDLESS_TURNS
 from memtile.importers.kernels.core_locks import reached_by_core
-from memtile.importers.kernels.lock_steps import Branch, Loop, Node, steps_of
+from memtile.importers.kernels.lock_steps import GETS, PUTS, Branch, Loop, Node, steps_of
 from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.description import CoreDescription
 from memtile.importers.mlir.forms.locks import fifo_form, lock_form
@@ -23,8 +23,6 @@ from memtile.jit.tables import plain
 _CALLS = ("func.call", "call")
 _ENDS = ("aie.end", "scf.yield", "return", "func.return", "affine.yield")
 _SYNCS = frozenset(("aie.use_lock", "aie.objectfifo.acquire", "aie.objectfifo.release"))
-PUTS, GETS = ("aie.put_cascade", "aie.putCascade"), ("aie.get_cascade", "aie.getCascade")
-"""A core's operations on its cascade, today's name and the one before."""
 _MOST_TURNS = 100_000  # blocks of one core that are gone through
 _ARITHMETIC: Mapping[str, Callable[[int, int], int]] = {
     "arith.addi": lambda one, two: one + two,

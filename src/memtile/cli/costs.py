@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
@@ -76,6 +77,10 @@ def costs_of(file: Path | None) -> CoreCosts | None:
     wrong = [name for name in given if name not in known] if isinstance(given, dict) else ["no object"]
     if wrong:
         raise InputFileError(f"{file}: {', '.join(wrong)}; classes of operations are {', '.join(known)}.")
+    numbers = [name for name in given if name != "functions" and type(given[name]) is not int]
+    if numbers:
+        says = f"{numbers[0]} is {json.dumps(given[numbers[0]])}; it must be a whole number of cycles"
+        raise InputFileError(f"{file}: {says}.")
     if not isinstance(given.get("functions", {}), dict):
         says = f"functions is {given['functions']!r}; it must be cycles of one call by name of a function"
         raise InputFileError(f'{file}: {says}, such as {{"matmul_i16_i32": 3219}}.')

@@ -191,13 +191,22 @@ def _record(path: Path) -> dict[str, Any] | None:
 
 
 def _of_record(name: str, found: dict[str, Any]) -> ComparedSide:
+    import msgspec
+
     from memtile.explain.compare.comparison import ComparedSide
     from memtile.explain.record import VERSION
+    from memtile.schemas.runs import Record, RunOutput
 
     if found.get("version") != VERSION or not isinstance(found.get("result"), dict):
         raise InputFileError(
             f"{name}: the record has version {found.get('version')!r}; this memtile reads version {VERSION}."
         )
+    try:
+        msgspec.convert(msgspec.convert(found, Record)["result"], RunOutput)
+    except msgspec.ValidationError as error:
+        raise InputFileError(
+            f"{name}: {error}. Write it again: memtile run DESIGN --record FILE.json."
+        ) from None
     return ComparedSide(name, "record", found)
 
 

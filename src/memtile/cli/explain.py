@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -234,7 +233,7 @@ def _told(
             raise InputFileError(given.decode())
         write_output(path, given)
     known = ask(server, RESULT, token)
-    return ServedReport.of(json.loads(known[1])) if known is not None and known[0] else None
+    return ServedReport.read(known[1], f"server {server}") if known is not None and known[0] else None
 
 
 def _read(name: str, device: str, beside: Runnable | None) -> LoadedDump:

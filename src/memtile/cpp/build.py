@@ -8,11 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
-import shutil
 import subprocess
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,13 +17,12 @@ from pathlib import Path
 from subprocess import PIPE, STDOUT, Popen
 from types import MappingProxyType
 
-from filelock import FileLock
-
 from memtile.arch.tiles import Generation
 from memtile.cpp.compilers import STANDARD, Compiler, cache_folder, compiler
 from memtile.errors import InputFileError
 from memtile.jit.progress import shown
 from memtile.output_files import write_output
+from memtile.system import alone, system
 
 SUFFIXES = (".cc", ".cpp", ".cxx")
 INCLUDE = Path(__file__).with_name("include")
@@ -180,20 +176,37 @@ def _kept(
         most: how many stay in it.
     """
     folder, own = cache_folder(room) / name, Path(product).parts[0]
-    with FileLock(f"{folder}.lock"):
+    with alone(f"{folder}.lock"):
         if not _is_current(folder, product):
-            with tempfile.TemporaryDirectory(prefix="build-", dir=folder.parent) as beside:
-                place = Path(beside, "out")
-                place.mkdir()
-                (place / _INPUTS).write_text(json.dumps(make(place)), "utf-8")
-                for each in place.iterdir():
-                    if each.name not in (_INPUTS, own):
-                        each.unlink()
-                shutil.rmtree(folder, ignore_errors=True)
-                place.rename(folder)  # it is complete or not there
+            place = folder.with_name(f"{folder.name}.new")
+            system().remove_folder(place)  # of a process that was killed
+            system().make_folder(place)
+            try:
+                _fill(place, own, make)
+                system().remove_folder(folder)
+                system().replace(place, folder)  # it is complete or not there
+                system().sync_folder(folder.parent)
+            finally:
+                system().remove_folder(place)
             _forget_old(folder, most)
-        os.utime(folder)
+        system().mark_used(folder)
     return folder / product
+
+
+def _fill(place: Path, own: str, make: Callable[[Path], Mapping[str, str]]) -> None:
+    """Make a product, and note what it was made of; both are on the disk, since nobody reads them to see."""
+    inputs = json.dumps(make(place))
+    for each in place.iterdir():
+        if each.name != own:
+            each.unlink()
+    with system().open(place / _INPUTS, "xb", buffered=True) as file:
+        file.write(inputs.encode())
+    for each in sorted(place.rglob("*")):
+        if each.is_file():
+            with system().open(each, "rb", buffered=False) as file:
+                system().sync(file)
+    for folder in (place, *(each for each in sorted(place.rglob("*")) if each.is_dir())):
+        system().sync_folder(folder)
 
 
 def generated(name: str, text: str) -> Path:
@@ -204,7 +217,7 @@ def generated(name: str, text: str) -> Path:
         text: of it.
     """
     folder = cache_folder(_GENERATED) / hashlib.sha256(text.encode()).hexdigest()[:24]
-    folder.mkdir(mode=0o700, exist_ok=True)
+    system().make_folder(folder, 0o700)
     file = folder / name
     if not file.is_file() or file.read_text("utf-8") != text:
         write_output(file, text, durable=False)
@@ -354,7 +367,7 @@ def _read_by(targets: Sequence[Path]) -> dict[str, str]:
 def _forget_old(mine: Path, most: int) -> None:
     others = [each for each in mine.parent.iterdir() if each.is_dir() and each != mine]
     for each in sorted(others, key=_used, reverse=True)[most - 1 :]:
-        shutil.rmtree(each, ignore_errors=True)
+        system().remove_folder(each)
 
 
 def _used(folder: Path) -> float:

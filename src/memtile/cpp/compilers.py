@@ -22,6 +22,7 @@ from memtile.errors import InputFileError
 from memtile.jit.cache import cache_directory
 from memtile.output_files import write_output
 from memtile.sim.loop.compiled_sources import ENGINE
+from memtile.system import system
 
 STANDARD = "-std=c++20"
 VARIABLE = "CXX"
@@ -101,7 +102,7 @@ def _probe(command: tuple[str, ...], version: str) -> None:
 def cache_folder(name: str = "cpp") -> Path:
     """A folder of the cache, beside that of the engine, which memtile keeps to the user."""
     folder = cache_directory(ENGINE).parents[1] / name
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    system().make_folder(folder, 0o700)
     return folder
 
 

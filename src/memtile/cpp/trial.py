@@ -15,6 +15,7 @@ from pathlib import Path
 
 from memtile.cpp.symbols import own_frame
 from memtile.errors import InputFileError
+from memtile.system import system
 
 _LOAD = "import ctypes, sys; ctypes.CDLL(sys.argv[1])"
 _ASKED = "MEMTILE_TRIAL"  # what the library looks for
@@ -55,7 +56,7 @@ def try_once(library: Path, files: str) -> None:
         ) from None
     if done.returncode:
         raise InputFileError(f"{files}: {_why(library, done)}. Make it a constant, or set it in the kernel.")
-    mark.touch()
+    system().touch(mark)
 
 
 def _why(library: Path, done: subprocess.CompletedProcess[str]) -> str:

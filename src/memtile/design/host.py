@@ -17,7 +17,7 @@ from memtile.design.channels import Channel, call_site, said_at
 from memtile.errors import DesignError
 from memtile.explain.deadlock.context import HostWaiting
 from memtile.explain.deadlock.graph import Via
-from memtile.sim.doors.polling import cycles_left
+from memtile.sim.doors.polling import cycles_left, cycles_to_first_end
 from memtile.sim.doors.relaxed_model import hosts_wait
 from memtile.sim.kernels.actions import Made
 
@@ -286,10 +286,13 @@ class HostSequence:
             return 0
         if channel.full:
             return cycles_left(engine, {channel.index: 1})
-        tile, own = channel.tile, [task for task in self.owing if not task.done]
-        ends = [(task.channel.index, _to_end(task)) for task in own]
-        ends += [(each.index, each.tasks_open) for each in (*tile.s2mm, *tile.mm2s) if not each.at_rest]
-        return min((cycles_left(engine, {ch: many}) for ch, many in ends), default=0)
+        tile = channel.tile
+        ends = {each.index: each.tasks_open for each in (*tile.s2mm, *tile.mm2s) if not each.at_rest}
+        for task in self.owing:
+            if not task.done:  # of the tasks of a channel, the first ends first
+                many = _to_end(task)
+                ends[task.channel.index] = min(ends.get(task.channel.index, many), many)
+        return cycles_to_first_end(engine, ends)
 
     def waits_for(self) -> str:
         """One line: what the present step waits for."""

@@ -79,7 +79,7 @@ CODES: Mapping[str, FindingCode] = MappingProxyType(
         "MT0123": FindingCode(
             "an offset or a stride that breaks how transfers share a memory", Severity.WARNING
         ),
-        "MT0124": FindingCode("a descriptor that is chained to itself", Severity.WARNING),
+        "MT0124": FindingCode("a descriptor that is chained to itself or to a wrong one", Severity.WARNING),
         "MT0125": FindingCode("a transfer that ends beyond its memory", Severity.WARNING),
         "MT0126": FindingCode(
             "a descriptor that moves the wrong buffer and leaves another one out", Severity.WARNING
@@ -100,6 +100,7 @@ CODES: Mapping[str, FindingCode] = MappingProxyType(
         ),
         "MT0138": FindingCode("two writers of the same words that one lock starts", Severity.WARNING),
         "MT0139": FindingCode("two flows whose receivers are exchanged", Severity.ERROR),
+        "MT0140": FindingCode("a packet rule that takes the packets of another one", Severity.WARNING),
         "MT0201": FindingCode("a write and a read without an order", Severity.ERROR, follows=("MT0205",)),
         "MT0202": FindingCode("two writes without an order", Severity.ERROR),
         "MT0203": FindingCode("words that are read before anything wrote them", Severity.WARNING),
@@ -196,6 +197,8 @@ CODES: Mapping[str, FindingCode] = MappingProxyType(
 
 DROPPED = "MT0308"
 """Of a task that was dropped, which is wrong whether or not anything waits for it."""
+HIDDEN_RULE = "MT0140"
+"""Of a packet rule that another one hides: the waits of who gets no packets come of it."""
 WRONG_LOCK = "MT0305"
 """Of a release to the wrong lock, which a hang and a race can both come from."""
 LINK_PARTS = "MT0120"
@@ -409,15 +412,16 @@ class Finding:
     condition: Condition | None = None
 
     def __post_init__(self) -> None:
-        _ = CODES[self.code]
+        if self.code not in CODES:
+            raise ValueError(f"no finding has the code {self.code!a}")
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Finding:
         """The finding of :meth:`as_json`.
 
         Raises:
-            KeyError: something is missing, or there is no such code.
-            ValueError: no such severity.
+            KeyError: something is missing.
+            ValueError: no such code, or no such severity.
         """
         return cls(
             data["code"],

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from memtile.explain.deadlock.balance_findings import WAITS
-from memtile.explain.findings import OF_WORDS, Finding, Severity
+from memtile.explain.findings import HIDDEN_RULE, OF_WORDS, Finding, Severity
 from memtile.explain.imbalance import OTHER_TURNS, UNFIT
 from memtile.explain.moves import BESIDE_ROWS, BEYOND, BREAKS_SHARING, Move, move_findings
 
@@ -88,10 +88,10 @@ class Oddities:
 
 
 ITSELF, LEFT_OUT, UNSTARTED, UNEVEN, OTHER_LENGTH = "MT0124", "MT0126", "MT0127", "MT0135", "MT0337"
-_SURE = (BREAKS_SHARING, BESIDE_ROWS, ITSELF, LEFT_OUT, UNSTARTED, UNEVEN, OTHER_LENGTH)
+_SURE = (BREAKS_SHARING, BESIDE_ROWS, ITSELF, LEFT_OUT, UNSTARTED, UNEVEN, OTHER_LENGTH, HIDDEN_RULE)
 _OF_WALKS = (BREAKS_SHARING, BESIDE_ROWS, BEYOND)
 OTHER_LOCK = "MT0338"
-INSTEAD_OF_WAITS = (ITSELF, UNSTARTED, UNEVEN, OTHER_LENGTH, OTHER_LOCK)
+INSTEAD_OF_WAITS = (ITSELF, UNSTARTED, UNEVEN, OTHER_LENGTH, OTHER_LOCK, HIDDEN_RULE)
 """What has made others wait, if any do."""
 _OF_CHAINS = WAITS | {UNFIT, "MT0115", "MT0315"}
 """What a chain that never comes to its other BDs brings about: its buffers and locks are other ones."""

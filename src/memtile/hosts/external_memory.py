@@ -33,6 +33,7 @@ from memtile.io.npy import read_array
 from memtile.model.state.columns import Words
 from memtile.output_files import make_folder, output_file
 from memtile.sim.loop.engine import Engine
+from memtile.system import system
 
 _FORM = re.compile(r"(?P<address>[^:=]+):(?P<size>[^:=]+?)(?P<unit>[kKmMgG]?)(=(?P<file>.+))?")
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
@@ -304,7 +305,7 @@ def _mapped(requests: Sequence[MemoryRequest], path: Path, files: ExitStack) -> 
     def make(draft: Path) -> None:
         if sys.platform == "linux" and Path("/proc/self/fd").is_dir():
             files.callback(os.close, number := _sealed(size))
-            draft.symlink_to(f"/proc/{os.getpid()}/fd/{number}")
+            system().symlink(f"/proc/{os.getpid()}/fd/{number}", draft)
         else:
             write_private(draft, "")
             os.truncate(draft, size)

@@ -6,9 +6,10 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
+from typing import BinaryIO
 
 from memtile.errors import InputFileError, cannot_write
+from memtile.system import locked_file, system
 
 PRIVATE = 0o600
 """Mode of a file that its user alone reads and writes."""
@@ -25,8 +26,8 @@ def write_private(path: Path, text: str) -> None:
     Raises:
         OSError: there is one already, or it cannot be written.
     """
-    with open(path, "x", encoding="ascii", opener=_private) as file:
-        file.write(text)
+    with system().open(path, "xb", buffered=True, opener=_private) as file:
+        file.write(text.encode("ascii"))
 
 
 @contextmanager
@@ -42,21 +43,22 @@ def placed(path: Path, make: Callable[[Path], object]) -> Iterator[None]:
     """
     draft = path.with_name(f"{path.name}.draft")
     try:
-        path.parent.mkdir(_FOLDER, parents=True, exist_ok=True)
-        draft.unlink(missing_ok=True)
+        system().make_folder(path.parent, _FOLDER)
+        with suppress(FileNotFoundError):
+            system().unlink(draft)
         make(draft)
-        draft.replace(path)
+        system().replace(draft, path)
         own = os.open(path, _HELD)
     except (OSError, OverflowError, ValueError) as error:
         with suppress(OSError):
-            draft.unlink()
+            system().unlink(draft)
         raise cannot_write(path, error) from None
     try:
         yield
     finally:
         with suppress(FileNotFoundError):
             if os.path.samestat(path.lstat(), os.fstat(own)):  # the folder may be another server's now
-                path.unlink()
+                system().unlink(path)
         os.close(own)
 
 
@@ -72,8 +74,8 @@ def claimed(path: Path) -> Iterator[None]:
     """
     lock = path.with_name(f"{path.name}.lock")
     try:
-        path.parent.mkdir(_FOLDER, parents=True, exist_ok=True)
-        file = _locked(lock)
+        system().make_folder(path.parent, _FOLDER)
+        file = locked_file(lock, _private)
     except OSError as error:
         raise cannot_write(path, error) from None
     if file is None:
@@ -83,30 +85,16 @@ def claimed(path: Path) -> Iterator[None]:
             _sign(file, path)
             yield
         finally:
-            lock.unlink(missing_ok=True)
+            with suppress(FileNotFoundError):
+                system().unlink(lock)
 
 
-def _sign(file: IO[bytes], path: Path) -> None:
+def _sign(file: BinaryIO, path: Path) -> None:
     try:
-        file.truncate(0)
+        system().truncate(file)
         file.write(str(os.getpid()).encode())
     except OSError as error:
         raise cannot_write(path, error) from None
-
-
-def _locked(path: Path) -> IO[bytes] | None:
-    """The lock file, open and locked; None if another process has locked it."""
-    from filelock import lock_descriptor
-
-    while True:
-        file = open(path, "ab", buffering=0, opener=_private)  # noqa: SIM115
-        with suppress(OSError):  # of a file system without locks
-            if not lock_descriptor(file.fileno(), blocking=False):
-                file.close()
-                return None
-        if path.exists() and os.path.samestat(os.fstat(file.fileno()), path.stat()):
-            return file
-        file.close()  # the server that had it has just removed it
 
 
 def _private(path: str, flags: int) -> int:

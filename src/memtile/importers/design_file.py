@@ -25,7 +25,7 @@ from types import CodeType, ModuleType
 from typing import Any, TypeVar, cast
 
 from memtile.errors import InputFileError, MemtileError, is_out_of_memory
-from memtile.input_files import check_size
+from memtile.input_files import check_size, syntax_tree
 
 T = TypeVar("T")
 
@@ -35,7 +35,7 @@ def is_own_design(file: Path) -> bool:
     if file.suffix not in SOURCE_SUFFIXES:
         return False
     try:
-        body = ast.parse(file.read_bytes()).body
+        body = syntax_tree(file.read_bytes()).body
     except (SyntaxError, ValueError, OSError):
         return False
     imported = {alias.name for node in body if isinstance(node, ast.Import) for alias in node.names}
@@ -51,7 +51,7 @@ def is_program(file: str | Path) -> bool:
     if path.suffix != ".py" or not path.is_file():
         return False
     try:
-        tree = ast.parse(path.read_bytes())
+        tree = syntax_tree(path.read_bytes())
     except (SyntaxError, ValueError, OSError):  # whoever loads it says what is wrong
         return False
     return any(_is_of_iron(name) for node in ast.walk(tree) for name in _imported(node))
@@ -64,7 +64,7 @@ def is_script(file: str | Path) -> bool:
     return any(
         isinstance(node, ast.If | ast.With | ast.For)
         or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call))
-        for node in ast.parse(Path(file).read_bytes()).body
+        for node in syntax_tree(Path(file).read_bytes()).body
     )
 
 

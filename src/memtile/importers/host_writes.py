@@ -142,7 +142,10 @@ def _lost_work(engine: Engine, ch: int, step: Operation) -> HostWrite:
 
 
 def _other_channels(engine: Engine, steps: Sequence[Operation]) -> Iterator[HostWrite]:
-    """Waits for a channel that lacks a token, right after a task of another one, whose token nobody takes."""
+    """Waits for a channel that lacks a token, where nothing waits for the token of another one.
+
+    A wait right after a task of that one is wrong itself.
+    """
     sent, taken = Counter[int](), Counter[int]()
     after: dict[int, list[tuple[Other, int]]] = {}  # by channel: its waits, each with the push before it
     lacks: dict[int, Operation] = {}
@@ -165,6 +168,10 @@ def _other_channels(engine: Engine, steps: Sequence[Operation]) -> Iterator[Host
             if pushed not in (-1, ch) and sent[pushed] > taken[pushed]:
                 yield _wrong_channel(engine, ch, pushed, step, lacking)
                 break
+        else:
+            spare = [other for other in sent if sent[other] > taken[other] and other != ch]
+            if len(spare) == 1 and not taken[-1]:
+                yield _spare_token(engine, ch, spare[0], [step for step, _ in after[ch]], lacking)
 
 
 def _wrong_channel(engine: Engine, ch: int, pushed: int, step: Other, lacking: Operation) -> HostWrite:
@@ -174,6 +181,24 @@ def _wrong_channel(engine: Engine, ch: int, pushed: int, step: Other, lacking: O
     message = f"The host {does} ({line}), for whose token nothing waits{then}."
     side = Side("the host", does, step.place)
     fix = f"Let {line} wait for {names[1]}."
+    return HostWrite(Finding(_TOKEN, CODES[_TOKEN].severity, message, (side,), fix=fix))
+
+
+def _spare_token(
+    engine: Engine, ch: int, spare: int, waits: Sequence[Other], lacking: Operation
+) -> HostWrite:
+    """Of one channel too many tokens are waited for, of another one too few."""
+    names = [called(engine, each) for each in (ch, spare)]
+    lines = list(dict.fromkeys(line_of(step.place) for step in waits))
+    number = next(n for n, step in enumerate(waits, 1) if step is lacking)
+    does = f"waits for token {number} of {names[0]} ({line_of(lacking.place)})"
+    message = (
+        f"The host {does}, of which {number - 1} {'is' if number == 2 else 'are'} sent by then, and nothing "
+        f"waits for the token of {names[1]}."
+    )
+    which = lines[0] if len(lines) == 1 else f"one of {' and '.join(lines[-2:])}"
+    fix = f"Let {which} wait for {names[1]}."
+    side = Side("the host", does, lacking.place)
     return HostWrite(Finding(_TOKEN, CODES[_TOKEN].severity, message, (side,), fix=fix))
 
 

@@ -28,6 +28,7 @@ from memtile.importers.hosted_array import HostedArray
 from memtile.importers.idle_tasks import never_started
 from memtile.importers.instructions import instructions_of
 from memtile.importers.kernels.call_accounts import CallAccounts
+from memtile.importers.kernels.cascade_counts import cascade_findings
 from memtile.importers.kernels.lock_balance import imbalances
 from memtile.importers.kernels.turn_balance import uneven_findings
 from memtile.importers.kernels.unheld_buffers import unheld_uses
@@ -35,6 +36,7 @@ from memtile.importers.kernels.user_functions import CALLED
 from memtile.importers.link_sizes import link_findings, with_links
 from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.description import DeviceDescription
+from memtile.importers.mlir.hidden_rules import hidden_findings
 from memtile.importers.mlir.left_out_buffers import buffer_findings
 from memtile.importers.mlir.moves import moves_of
 from memtile.importers.mlir.next_itself import next_findings
@@ -270,7 +272,7 @@ class Loaded:
     def _odd(self, sequence: SequenceProgram | None) -> Oddities:
         devices = (self.configured, *(sequence.loads if sequence is not None else ()))
         of_chains = (move for made in devices for move in moves_of(made))
-        rules = (next_findings, buffer_findings)
+        rules = (next_findings, buffer_findings, hidden_findings, cascade_findings)
         chained = {each.message: each for made in devices for rule in rules for each in rule(made)}
         if sequence is not None:
             for of_host in (endless_findings, unstarted_findings, uneven_findings):

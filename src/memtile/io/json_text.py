@@ -11,6 +11,7 @@ from memtile.errors import InputFileError
 _MOST_DIGITS = 100  # no number that means something here is longer
 
 
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")  # of a surrogate pair; the other half may follow
 _BEGIN = re.compile(r'\s*(?:\[|\{\s*(?:"|\}|$)|[-\d"]|(?:true|false|null)\b|$)')
 
 
@@ -23,13 +24,19 @@ def parse_json(text: str, name: str) -> Any:
     """The JSON value in ``text`` of the file ``name``.
 
     Raises:
-        InputFileError: it is not JSON, which names line and column, or an object has a key twice.
+        InputFileError: it is not JSON, which names line and column, an object has a key twice, or a text has
+            half of a surrogate pair.
     """
     try:
-        return json.loads(text, object_pairs_hook=lambda pairs: _object(name, pairs), parse_int=_whole)
+        found = json.loads(text, object_pairs_hook=lambda pairs: _object(name, pairs), parse_int=_whole)
+        if _HALF.search(text):
+            json.dumps(found, ensure_ascii=False).encode("utf-8")
+        return found
     except json.JSONDecodeError as error:
         place = f"{name}, line {error.lineno}, column {error.colno}"
         raise InputFileError(f"{place}: this is not JSON: {error.msg}.") from None
+    except UnicodeEncodeError:
+        raise InputFileError(f"{name}: a text has half of a surrogate pair. Give Unicode text.") from None
     except ValueError as error:
         raise InputFileError(f"{name}: this JSON cannot be read: {error}.") from None
     except RecursionError:

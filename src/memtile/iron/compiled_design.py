@@ -15,6 +15,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from memtile.errors import InputFileError
 from memtile.input_files import read_bytes
 from memtile.io.json_text import parse_json
@@ -181,14 +183,11 @@ def read_compiled(design: Path | str, instructions: Path | str | None = None) ->
         InputFileError: a file is missing, is of another program, or the two do not belong together.
     """
     made = _read(design, _FORMAT)
-    kernels = tuple(
-        KernelSource(**{**each, "include": tuple(each["include"]), "flags": tuple(each["flags"])})
-        for each in made["kernels"]
-    )
-    found = CompiledDesign(
-        made["name"], made["text"], kernels, tuple(made["aiecc_flags"]), tuple(made["places"])
-    )
-    if instructions is not None and _read(instructions, _INSTRUCTIONS)["design"] != found.digest():
+    try:
+        found = msgspec.convert(made, CompiledDesign)
+    except msgspec.ValidationError as error:
+        raise InputFileError(f"{design}: {error}. Compile the design again.") from None
+    if instructions is not None and _read(instructions, _INSTRUCTIONS).get("design") != found.digest():
         raise InputFileError(
             f"{instructions}: these instructions were not compiled with {design}. Compile the design "
             f"again: memtile runs a design with its own instructions."
@@ -203,7 +202,12 @@ def _read(path: Path | str, format: str) -> dict[str, Any]:
             f"{path}: this file was not compiled by memtile. Run the program of the design with memtile "
             f"and the same --xclbin-path and --insts-path, or run a build of mlir-aie with `memtile run`."
         )
-    found = parse_json(data.decode("utf-8"), str(path))
+    try:
+        found = parse_json(data.decode("utf-8"), str(path))
+    except UnicodeDecodeError as error:
+        raise InputFileError(
+            f"{path}: byte {error.start} is not UTF-8 text. Compile the design again."
+        ) from None
     if not isinstance(found, dict) or found.get("format") != format:
         given = found.get("format") if isinstance(found, dict) else found
         raise InputFileError(f"{path}: the format is {given!r}, not {format!r}. Compile the design again.")

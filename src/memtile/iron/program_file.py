@@ -14,6 +14,7 @@ from types import MappingProxyType, ModuleType
 from typing import Any
 
 from memtile.errors import InputFileError, MemtileError
+from memtile.input_files import syntax_tree
 from memtile.iron.aie_names import LIST, install, is_installed, uninstall
 from memtile.iron.taking import active
 from memtile.iron.utils.hostruntime import set_current_device
@@ -60,7 +61,7 @@ def run(file: str, arguments: Sequence[str]) -> None:
     except OSError as error:
         raise InputFileError(f"{file}: the program cannot be read: {error.strerror}.") from None
     try:
-        tree = ast.parse(text, file)
+        tree = syntax_tree(text, file)
     except (SyntaxError, ValueError) as error:
         line = getattr(error, "lineno", None)
         raise InputFileError(f"{file}, line {line}: this is not Python: {error.args[0]}.") from None

@@ -27,6 +27,7 @@ from pathlib import Path
 
 from memtile.errors import MemtileError
 from memtile.jit.settings import BOUNDS
+from memtile.system import system, wait_for_lock
 
 _ROOT = 0  # the user who can do anything anyway
 _OTHERS = stat.S_IWGRP | stat.S_IWOTH
@@ -71,7 +72,7 @@ def make_own(directory: Path, levels: int) -> None:
     """
     for each in reversed((directory, *directory.parents)):
         if not each.exists():
-            each.mkdir(mode=0o700, exist_ok=True)
+            system().make_folder(each, 0o700)
     for each in (directory, *directory.parents)[:levels]:
         mode = each.stat().st_mode
         if mode & _OTHERS == stat.S_IWGRP and _is_ours(each):
@@ -108,7 +109,6 @@ _STAY = 8  # directories, two for each state of the sources; others may share th
 _VARIABLE = "MEMTILE_CACHE"
 _VERSION = re.compile(r'"version": "([^"]+)"')  # as versioneer writes it
 _CANNOT = "it cannot be written"
-_AGAIN_SECONDS = 0.2  # between two attempts to get a lock
 _LEVELS = 2  # directories below the place of the cache
 
 
@@ -213,7 +213,7 @@ def made_once(directory: Path, waiting: Callable[[], None]) -> Iterator[None]:
     with _alone(directory / "lock", waiting):
         yield
     if directory.is_dir():  # another process may have removed it as old
-        complete.touch()
+        system().touch(complete)
 
 
 @contextmanager
@@ -224,14 +224,9 @@ def _alone(path: Path, waiting: Callable[[], None]) -> Iterator[None]:
         path: file of the lock, made if it is not there. Where it cannot be locked, nobody waits.
         waiting: called if another process is in the context.
     """
-    from filelock import lock_descriptor
-
     with ExitStack() as opened:
         with suppress(OSError):
-            file = opened.enter_context(path.open("ab"))
-            if not lock_descriptor(file.fileno(), blocking=False):
-                waiting()
-                lock_descriptor(file.fileno(), poll_interval=_AGAIN_SECONDS)
+            opened.enter_context(wait_for_lock(path, waiting))
         yield
 
 
@@ -239,4 +234,4 @@ def forget_old(mine: Path) -> None:
     """Remove all directories of compiled code beside ``mine`` but those used last."""
     others = [d for d in mine.parent.iterdir() if d.is_dir() and d != mine]
     for directory in sorted(others, key=lambda d: d.stat().st_mtime, reverse=True)[_STAY - 1 :]:
-        shutil.rmtree(directory, ignore_errors=True)  # another process may be removing it too
+        system().remove_folder(directory)

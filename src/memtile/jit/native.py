@@ -7,7 +7,6 @@ links the object file, which takes a tenth of the time of importing Numba and of
 from __future__ import annotations
 
 import json
-import os
 import sys
 from contextlib import suppress
 from ctypes import CFUNCTYPE, PYFUNCTYPE, c_int32
@@ -21,6 +20,7 @@ from memtile.errors import MemtileError
 from memtile.jit import settings
 from memtile.jit.settings import BOUNDS
 from memtile.output_files import write_output
+from memtile.system import system
 
 _loaded: list[Any] = []  # what the linker made lives as long as the process
 
@@ -96,7 +96,7 @@ def kept(directory: Path, name: str, about: str) -> MachineCode | None:
     if not whole or found.about != about:
         return None
     with suppress(OSError):  # a place that is only read has no old directories to forget
-        os.utime(directory)
+        system().mark_used(directory)
     return found
 
 

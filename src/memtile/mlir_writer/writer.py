@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol
 
+from memtile.arch.devices import DEVICES
 from memtile.arch.tiles import WORD_BYTES
 from memtile.design.array import Array
 from memtile.design.tile import Tile
+from memtile.iron.ops.enums import AIEDevice
 from memtile.iron.ops.operation_classes import operation_class
 from memtile.iron.ops.operations import InsertionPoint, Module
 from memtile.iron.ops.types import IntegerType, MemRefType
@@ -109,6 +111,9 @@ def module_of(
 
 def _device_name(array: Array) -> str:
     name = array.device.name
+    if name not in AIEDevice.__members__:
+        known = ", ".join(each for each in DEVICES if each in AIEDevice.__members__)
+        raise refused(f"device {name}", f"mlir-aie has no device {name}", known, "Use a device that it has.")
     if array.columns < len(array.device.noc_columns) and name in ("npu1", "npu2"):
         return f"{name}_{array.columns}col"
     return name

@@ -89,7 +89,9 @@ def _to_next_poll(
         poll or of a step that is due, or none has passed.
     """
     began, polled = engine.now, left[0].polled
-    in_vain = min(sequence.in_vain(engine, alone=len(left) == 1) for sequence in left)
+    in_vain = 0  # of a run that resumes between two polls: what has ended since the last one is not seen yet
+    if began == polled:
+        in_vain = min(sequence.in_vain(engine, alone=len(left) == 1) for sequence in left)
     stop = run_to_next_poll(engine, until, progress, in_vain=in_vain, since=polled)
     if stop is Stop.QUIET:
         return True, engine.now == began

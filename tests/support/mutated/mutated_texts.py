@@ -100,7 +100,7 @@ def _other_number(rng: random.Random, text: str) -> str:
 
 
 def _next_number(rng: random.Random, text: str) -> str:
-    return _replaced(rng, text, _NUMBER, lambda number: str(int(number) + rng.choice((1, -1))))
+    return _replaced(rng, text, _NUMBER, lambda number: str(int(number[:400]) + rng.choice((1, -1))))
 
 
 def _other_name(rng: random.Random, text: str) -> str:

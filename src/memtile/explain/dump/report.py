@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
+
 from memtile.documents import plain
+from memtile.errors import InputFileError
 from memtile.explain.bd_chains import BdChains
 from memtile.explain.channel_view import ChannelView, channel_views
 from memtile.explain.deadlock.build import EngineWaits
@@ -22,6 +25,8 @@ from memtile.explain.summary import alike
 from memtile.model.state.causes import LINKS, CoreCause, CorePhase
 from memtile.sim.loop.engine import Engine
 
+_NO_RESULT = "the result of the server cannot be read"
+_SAME_VERSION = "Start memtile serve of this version."
 _STANDS = {
     "finished": "all that was started has ended",
     "stuck": "nothing moves any more, and not all that was started has ended",
@@ -51,17 +56,20 @@ class ServedReport:
     waiting: Sequence[str]
 
     @classmethod
-    def of(cls, data: Mapping[str, Any]) -> ServedReport:
-        """From the answer of a server.
+    def read(cls, answer: bytes, where: str) -> ServedReport:
+        """Read the answer of a server.
+
+        Args:
+            answer: JSON.
+            where: the server, for messages.
 
         Raises:
-            KeyError: something is missing.
-            ValueError: a value that there is not.
+            InputFileError: it has another form, or a finding of a code that there is not.
         """
-        found = tuple(map(Finding.from_json, data["findings"]))
-        return cls(
-            data["device"], data["status"], data["cycles"], data["checked"], found, tuple(data["waiting"])
-        )
+        try:
+            return msgspec.json.decode(answer, type=cls)
+        except (msgspec.DecodeError, RecursionError) as error:
+            raise InputFileError(f"{where}: {_NO_RESULT}: {error}. {_SAME_VERSION}") from None
 
     def lines(self) -> Iterator[str]:
         """Text."""

@@ -116,7 +116,14 @@ def _paired(marks: Sequence[tuple[int, bool]], place: str, name: str) -> Iterato
 
 
 def _csv_marks(text: str, name: str) -> dict[str, list[tuple[int, bool]]]:
-    reader = csv.DictReader(io.StringIO(text))
+    try:
+        rows = csv.DictReader(io.StringIO(text))
+        return _marks_of(rows, name)
+    except csv.Error as error:
+        raise InputFileError(f"{name}, line {rows.line_num}: this is no CSV: {error}.") from None
+
+
+def _marks_of(reader: csv.DictReader[str], name: str) -> dict[str, list[tuple[int, bool]]]:
     columns = set(reader.fieldnames or ())
     marks: dict[str, list[tuple[int, bool]]] = {}
     for row in reader:
@@ -166,7 +173,7 @@ def _whole(value: object, name: str, line: int = 0) -> int:
         number = float(str(value))
     except ValueError:
         number = -1.0
-    if number < 0 or number != int(number):
+    if number < 0 or not number.is_integer():
         raise InputFileError(f"{where}: a mark is in cycle {value!r}; it must be a whole number from 0 on.")
     return int(number)
 

@@ -33,6 +33,7 @@ from memtile.explore.sweep.space import TIMING
 from memtile.explore.sweep.sweep_result import reasons
 from memtile.explore.sweep.variant_figures import FIGURES
 from memtile.importers.design_file import design_function
+from memtile.input_files import syntax_tree
 from memtile.output_files import write_output
 from memtile.runs.options import RunOptions
 from memtile.sheet import Sheet, SheetColumn
@@ -141,7 +142,7 @@ def filled(name: str, values: Mapping[str, object], head: str = "") -> str:
         head: lines above its code, as a comment.
     """
     text = template(name)
-    tree = ast.parse(text)
+    tree = syntax_tree(text)
     design = next(node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "design")
     lines = text.splitlines()
     for argument, default in zip(design.args.args, design.args.defaults, strict=True):
@@ -164,7 +165,7 @@ def _literal(value: object) -> str:
 
 def _public_imports(text: str) -> str:
     """Imports of modules within memtile as those of what it offers."""
-    tree, lines = ast.parse(text), text.splitlines()
+    tree, lines = syntax_tree(text), text.splitlines()
     own = [
         node
         for node in tree.body

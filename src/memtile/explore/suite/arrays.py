@@ -37,7 +37,7 @@ def read_expected(path: str) -> Array:
     for kind in (np.int64, np.float64):
         try:
             return np.array(words, kind)
-        except ValueError:
+        except (ValueError, OverflowError):  # a float, or a whole number of more than 64 bits
             continue
     raise InputFileError(f"{path}: this is no text of numbers. Give numbers alone, or a .npy file.")
 
@@ -53,10 +53,14 @@ def comparable(got: Array, expected: Array, tolerance: float) -> tuple[Array, Ar
     Returns:
         What came out, with elements within the tolerance as they are expected; and what was expected. Bytes
         are taken as the expected type; floats with a tolerance and numbers of texts as what came out.
+
+    Raises:
+        InputFileError: an expected float does not fit the integers that came out.
     """
     if got.dtype != expected.dtype:
         fits = tolerance and is_float(got.dtype) and is_float(expected.dtype)
         if fits or expected.dtype in (np.int64, np.float64):
+            _check_whole(expected, got.dtype)
             expected = expected.astype(got.dtype)
         elif got.nbytes == expected.nbytes:
             got = np.ascontiguousarray(got).reshape(-1).view(expected.dtype)
@@ -65,6 +69,19 @@ def comparable(got: Array, expected: Array, tolerance: float) -> tuple[Array, Ar
     found, right = got.reshape(-1).astype(np.float64), expected.reshape(-1).astype(np.float64)
     is_near = np.abs(found - right) <= tolerance * np.maximum(1.0, np.abs(right))
     return np.where(is_near, expected.reshape(-1), got.reshape(-1)), expected
+
+
+def _check_whole(expected: Array, dtype: np.dtype[Any]) -> None:
+    """Refuse floats that an integer type does not hold."""
+    if dtype.kind not in "iu" or expected.dtype.kind != "f":
+        return
+    limits = np.iinfo(dtype)
+    fits = (expected == np.trunc(expected)) & (expected >= limits.min) & (expected < float(limits.max) + 1)
+    if not fits.all():
+        raise InputFileError(
+            f"expected values: {expected[~fits][0]:g} does not fit the output of {dtype.name}. "
+            "Give whole numbers in its range."
+        )
 
 
 def is_float(dtype: np.dtype[Any]) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from memtile import __version__
 from memtile.errors import InputFileError
 from memtile.input_files import read_text
 from memtile.io.json_text import parse_json
+from memtile.io.toml_text import parse_toml
 from memtile.output_files import write_output
 
 _HEAD = "# Cycles of designs: written by memtile test --update-baseline, compared by memtile test."
@@ -58,12 +58,8 @@ def other_version(file: Path) -> str:
 def _data(file: Path) -> Mapping[str, Any]:
     if file.suffix == ".json":
         found = parse_json(read_text(file), str(file))
-    else:
-        try:
-            found = tomllib.loads(read_text(file))
-        except tomllib.TOMLDecodeError as error:
-            raise InputFileError(f"{file}: this is no TOML: {error}.") from None
-    return found if isinstance(found, dict) else {}
+        return found if isinstance(found, dict) else {}
+    return parse_toml(read_text(file), str(file))
 
 
 def write_baseline(file: Path, cycles: Mapping[str, int]) -> None:

@@ -6,7 +6,6 @@ file that names them. An unknown key is an error that names it.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
@@ -16,6 +15,7 @@ from typing import Any
 
 from memtile.errors import InputFileError, Problem, raise_if
 from memtile.input_files import read_text
+from memtile.io.toml_text import parse_toml
 
 FILE = "memtile-tests.toml"
 LEAST_SECONDS, SECONDS = 0.1, 120.0
@@ -172,10 +172,7 @@ def read_settings(file: Path | None) -> SuiteSettings:
     """
     if file is None:
         return SuiteSettings()
-    try:
-        data = tomllib.loads(read_text(file))
-    except tomllib.TOMLDecodeError as error:
-        raise InputFileError(f"{file}: this is no TOML: {error}.") from None
+    data = parse_toml(read_text(file), str(file))
     general = {key: kind for key, kind in _KINDS.items() if key not in _OF_ONE}
     _check_keys(str(file), data, {**general, **_OF_SUITE})
     folder = _shown(file.parent)

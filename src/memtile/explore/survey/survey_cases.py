@@ -32,6 +32,7 @@ LAST = -1
 """Number of an array that has none in its name: the last argument that the array writes."""
 _GIVEN, _EXPECTED = ("in",), ("out", "ref", "expected", "golden")
 _ARRAY = re.compile(rf"({'|'.join((*_GIVEN, *_EXPECTED))})_?([0-9]*)\.npy")
+_ARGUMENT = re.compile(r"[0-9]{1,4}")
 _PLACEHOLDER = re.compile(r"\bNPUDEVICE/([a-z0-9_]+)")
 _KEYS: Mapping[str, tuple[type, str]] = {
     "device": (str, "the name of a device"),
@@ -171,7 +172,7 @@ def _files(facts: Path, named: Mapping[str, Any]) -> dict[int, Path]:
 
 
 def _number(facts: Path, key: str) -> int:
-    if not key.isdecimal():
+    if not _ARGUMENT.fullmatch(key):
         raise InputFileError(f"{facts}: {key!r} is no number of an argument. Count them from 0.")
     return int(key)
 

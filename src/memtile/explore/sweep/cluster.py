@@ -12,16 +12,15 @@ import json
 import logging
 import os
 import queue
-import shutil
-import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from memtile.documents import plain
-from memtile.errors import DesignError, MemtileError, Problem, SimulationError
+from memtile.errors import DesignError, InputFileError, MemtileError, Problem, SimulationError, cannot_write
 from memtile.explore.sweep.extras import extra
 from memtile.explore.sweep.processes import Request, request_of
 from memtile.explore.sweep.row import SweepRow, Variant, VariantState, checked_row
@@ -30,6 +29,7 @@ from memtile.explore.sweep.sweep_attempt import attempt
 from memtile.io.json_text import parse_json
 from memtile.jit.cache import make_own, why_unsafe, why_unsafe_inside
 from memtile.output_files import write_output
+from memtile.system import system
 
 _AHEAD = 3  # tasks for each thread of the cluster, so that none waits for us
 _SECONDS = 10.0  # for the scheduler to answer
@@ -105,7 +105,7 @@ class ClusterRunner:
 
     def _room(self) -> int:
         """How many tasks may be under way; workers come and go."""
-        now = time.monotonic()
+        now = system().monotonic()
         if now > self._seen + _LOOK or not self._threads:
             self._threads, self._seen = self._count(), now
         return _AHEAD * max(self._threads, 1)
@@ -179,19 +179,26 @@ def attempt_there(asked: dict[str, Any]) -> dict[str, Any]:
         raise DesignError(_OTHER)
     folder = _kept(task.sources)
     answer = folder / f"{task.key}.json"
-    if answer.is_file():
-        text = answer.read_text(encoding="utf-8")
-        row = SweepRow.of(checked_row(parse_json(text, str(answer)), answer, 1))
-        if rivals.spare(row):
-            return row.as_json()
+    row = _answer_in(answer)
+    if row is not None and rivals.spare(row):
+        return row.as_json()
     found = attempt(_file(asked["path"], sources, folder), task, rivals).as_json()
-    write_output(answer, json.dumps(found), durable=False)
+    with suppress(InputFileError):  # on a full disk the answer is given all the same
+        write_output(answer, json.dumps(found), durable=False)
     return found
+
+
+def _answer_in(file: Path) -> SweepRow | None:
+    """The row that a file has; None if there is none, or it is damaged, as after a loss of power."""
+    try:
+        return SweepRow.of(checked_row(parse_json(file.read_text(encoding="utf-8"), str(file)), file, 1))
+    except (OSError, UnicodeDecodeError, InputFileError):
+        return None
 
 
 def forget_there(sources: str) -> None:
     """On a worker: remove the answers of a sweep; other workers of the machine may do so at the same time."""
-    shutil.rmtree(_place(sources), ignore_errors=True)
+    system().remove_folder(_place(sources))
 
 
 def _file(path: str, sources: DesignSources, folder: Path) -> str:
@@ -212,9 +219,13 @@ def _kept(sources: str, environment: Mapping[str, str] = os.environ) -> Path:
 
     Raises:
         DesignError: others can write there, and could have put there what is run.
+        InputFileError: it cannot be made.
     """
     folder = _place(sources, environment)
-    make_own(folder, _LEVELS)
+    try:
+        make_own(folder, _LEVELS)
+    except OSError as error:
+        raise cannot_write(folder, error, "folder") from None
     if why := why_unsafe(folder) or why_unsafe_inside(folder):
         raise DesignError(_open_to_others(folder, why))
     return folder

@@ -1,15 +1,15 @@
 """The log of a sweep: a Parquet file, and beside it a journal while the sweep runs.
 
 Every row goes into the journal, a line of JSON, as soon as it is known: whatever ends the sweep, nothing that
-was done is lost. When the sweep ends, by itself or by Ctrl-C, all rows go into the Parquet file and the
-journal is gone. Reading takes both.
+was done is lost; a loss of power costs the rows of the last second. When the sweep ends, by itself or by
+Ctrl-C, all rows go into the Parquet file and the journal is gone. Reading takes both.
 """
 
 from __future__ import annotations
 
-import fcntl
-import io
 import json
+import math
+import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -21,8 +21,10 @@ from memtile.explore.sweep.extras import extra
 from memtile.explore.sweep.row import SweepRow, VariantState, checked_head, checked_row
 from memtile.io.json_text import parse_json
 from memtile.output_files import output_file
+from memtile.system import locked_file, system
 
 FORMAT, VERSION = "memtile-sweep", 1
+_SYNCED_SECONDS = 1.0  # that a loss of power costs, at most
 
 
 class Log:
@@ -40,12 +42,9 @@ class Log:
         self.path = path
         self.rows: dict[str, SweepRow] = {}
         self.head: dict[str, Any] = {}
-        self._journal: io.FileIO | None = None
-        self._forgets = False
-        if path.exists():
-            self._read_table()
-        if self.journal.exists():
-            self._read_journal()
+        self._journal: BinaryIO | None = None
+        self._forgets, self._synced = False, -math.inf
+        self._read()
 
     @property
     def journal(self) -> Path:
@@ -57,6 +56,18 @@ class Log:
         """Whether there is anything of a sweep."""
         return bool(self.head)
 
+    def _read(self) -> None:
+        self._seen = self._stamps()
+        if self.path.exists():
+            self._read_table()
+        if self.journal.exists():
+            self._read_journal()
+
+    def _stamps(self) -> list[tuple[int, ...]]:
+        """What changes with the files."""
+        found = [os.stat(path) for path in (self.path, self.journal) if path.exists()]
+        return [(each.st_ino, each.st_size, each.st_mtime_ns) for each in found]
+
     def _read_table(self) -> None:
         head, rows = table_in(self.path)
         self._take_head(parse_json(head, f"{self.path}, head"))
@@ -66,10 +77,11 @@ class Log:
     def _read_journal(self) -> None:
         """Rows of a sweep that was killed; its last line may be half a line."""
         try:
-            lines = self.journal.read_text(encoding="utf-8").split("\n")
+            text = self.journal.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise InputFileError(f"{self.journal}: the journal cannot be read: {error}.") from None
-        for number, line in enumerate(lines, 1):
+        # After a loss of power some file systems have zeros where nothing was written yet.
+        for number, line in enumerate(text.replace("\0", "").split("\n"), 1):
             try:
                 data = json.loads(line)
             except (ValueError, RecursionError):
@@ -115,18 +127,23 @@ class Log:
         """
         extra("pyarrow.parquet")  # what is missing is told before the first run
         try:
-            self._journal = self.journal.open("ab", buffering=0)
-            fcntl.flock(self._journal, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._journal = locked_file(self.journal)
+            if self._journal is None:
+                raise InputFileError(f"{self.path}: another sweep writes this log. Give another --log.")
             if self._forgets:
-                self._journal.truncate(0)
-        except BlockingIOError:
-            self._close()
-            raise InputFileError(f"{self.path}: another sweep writes this log. Give another --log.") from None
+                system().truncate(self._journal)
+            elif self._seen != self._stamps():  # another sweep has ended since
+                self._read()
         except OSError as error:
+            self._close()
             raise cannot_write(self.journal, error) from None
         self._know({"format": FORMAT, "version": VERSION, **head})
         try:
             self._line(self.head)
+            system().sync_folder(self.path.parent)
+        except OSError as error:
+            self._close()
+            raise cannot_write(self.journal, error) from None
         except InputFileError:
             self._close()
             raise
@@ -148,6 +165,9 @@ class Log:
         try:
             while line:
                 line = line[self._journal.write(line) :]
+            if (now := system().monotonic()) >= self._synced + _SYNCED_SECONDS:
+                system().sync(self._journal)
+                self._synced = now
         except OSError as error:
             raise cannot_write(self.journal, error) from None
 
@@ -166,7 +186,7 @@ class Log:
                 return
             with output_file(self.path) as file:
                 self._write(file, self.rows.values())
-            self.journal.unlink()
+            system().unlink(self.journal)
         finally:
             self._close()
 

@@ -7,7 +7,6 @@ import hashlib
 import importlib
 import json
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -17,9 +16,11 @@ from typing import Any
 import memtile.sheet as _package
 from memtile.errors import InputFileError, Problem, cannot_write, raise_if
 from memtile.importers.text_design import SUFFIX
+from memtile.input_files import syntax_tree
 from memtile.iron.program_design import function_of
 from memtile.jit.cache import why_unsafe
 from memtile.output_files import make_folder, write_output
+from memtile.system import alone, system
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,20 +53,27 @@ class DesignSources:
         if self.name not in self.files:
             raise InputFileError(f"{self.name}: the file of the design is not among the sources of the log.")
         target = folder / self.hash
-        if self._are_in(target):
+        made, old = folder / f".{self.hash}.new", folder / f".{self.hash}.old"
+        if self._are_in(target) and not made.exists() and not old.exists():
             return str(target / self.name)
-        with tempfile.TemporaryDirectory(prefix=f".{self.hash}.", dir=folder) as place:
-            made, old = Path(place, "new"), Path(place, "old")
-            for name, text in self.files.items():
-                self._write(made / name, text)
-            if target.exists() or target.is_symlink():
-                target.rename(old)
-            try:
-                made.rename(target)
-            except OSError as error:
-                if not self._are_in(target):  # or another process was faster
-                    raise cannot_write(target, error) from None
+        try:
+            with alone(folder / f".{self.hash}.lock"):
+                for each in (made, old):  # of a process that was killed
+                    system().remove_folder(each)
+                if not self._are_in(target):  # which another process may have made meanwhile
+                    self._make(target, made, old)
+        except OSError as error:
+            raise cannot_write(target, error) from None
         return str(target / self.name)
+
+    def _make(self, target: Path, made: Path, old: Path) -> None:
+        """Make the folder ``target`` by way of another one, so that it is complete or not there."""
+        for name, text in self.files.items():
+            self._write(made / name, text)
+        if target.exists() or target.is_symlink():
+            system().replace(target, old)
+        system().replace(made, target)
+        system().remove_folder(old)
 
     def _are_in(self, folder: Path) -> bool:
         """Whether a folder of ours has these files, and no others that Python could import."""
@@ -180,7 +188,7 @@ def _modules_of(node: ast.AST) -> list[str]:
 def _imported(folder: Path, text: str, name: str) -> Iterator[str]:
     """Paths below a folder of the modules in it that a text imports; also those within functions."""
     try:
-        tree = ast.parse(text)
+        tree = syntax_tree(text)
     except SyntaxError as error:
         raise InputFileError(f"{name}, line {error.lineno}: this is not Python: {error.msg}.") from None
     for node in ast.walk(tree):

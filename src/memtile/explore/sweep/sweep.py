@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -26,6 +25,7 @@ from memtile.explore.sweep.sweep_attempt import Rivals, Subject
 from memtile.explore.sweep.sweep_result import INTERRUPTED, SweepResult
 from memtile.explore.sweep.variant_figures import objectives_of, table_for
 from memtile.runs.options import RunOptions
+from memtile.system import system
 
 if TYPE_CHECKING:
     from memtile.adf.graph_file import GraphProgram
@@ -207,27 +207,23 @@ class Sweep:
 
     def run(self, path: Path | None, watch: Watch | None, *, restart: bool = False) -> SweepResult:
         """Do it; see :func:`sweep`. With ``restart`` the rows of the log are replaced at the end."""
-        begin = time.monotonic()
-        with ExitStack() as stack:
-            batches = self._batches()
-            log = None if path is None else Log(path)
-            if log is not None and restart:
-                log.forget()
-            runner = self._runner()
-            stack.callback(runner.close)
-            if log is not None:
-                stack.enter_context(log.open(self.head))
-            try:
-                self._go(batches, runner, log, watch or (lambda *_: None), begin)
-            except KeyboardInterrupt:
-                self._stopped = INTERRUPTED
-            except SimulationError as error:
-                self._stopped, self._lost = str(error), True
-            else:
-                if isinstance(runner, ClusterRunner) and log is not None and not self._stopped:
-                    runner.forget()
+        begin = system().monotonic()
+        batches = self._batches()
+        log = None if path is None else Log(path)
+        if log is not None and restart:
+            log.forget()
+        with closing(self._runner()) as runner:
+            with nullcontext() if log is None else log.open(self.head):
+                try:
+                    self._go(batches, runner, log, watch or (lambda *_: None), begin)
+                except KeyboardInterrupt:
+                    self._stopped = INTERRUPTED
+                except SimulationError as error:
+                    self._stopped, self._lost = str(error), True
+            if isinstance(runner, ClusterRunner) and log is not None and not self._stopped:
+                runner.forget()
         lost = runner.lost_workers if isinstance(runner, ClusterRunner) and not self._lost else 0
-        return replace(self._result(time.monotonic() - begin), lost_workers=lost)
+        return replace(self._result(system().monotonic() - begin), lost_workers=lost)
 
     def _batches(self) -> Batches:
         plan, seed = self.plan, self.plan.seed
@@ -292,7 +288,7 @@ class Sweep:
             if known is not None and rivals.spare(known):
                 self._keep(known, watch)
                 continue
-            if end is not None and time.monotonic() > end:
+            if end is not None and system().monotonic() > end:
                 self._stopped = BUDGET
                 return
             yield task, rivals

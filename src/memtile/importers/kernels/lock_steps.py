@@ -20,6 +20,8 @@ _CALLS = ("func.call", "call")
 _BRANCHES = ("scf.if", "scf.index_switch", "affine.if")
 _PARTS = ("scf.execute_region", "scf.parallel", "memref.alloca_scope")
 _JUMPS = ("cf.br", "cf.cond_br")
+PUTS, GETS = ("aie.put_cascade", "aie.putCascade"), ("aie.get_cascade", "aie.getCascade")
+"""A core's operations on its cascade, today's name and the one before."""
 _DEEPEST = 64  # regions within regions, and calls within calls
 
 
@@ -27,12 +29,16 @@ class Key(NamedTuple):
     """What is acquired and released.
 
     Attributes:
-        name: of the object FIFO, or of the value of the lock.
+        name: of the object FIFO, or of the value of the lock; empty of the cascade.
         port: ``Produce`` or ``Consume``; empty of a lock.
     """
 
     name: str
     port: str = ""
+
+
+PUT, GET = Key("", "Produce"), Key("", "Consume")
+"""The two ends of a cascade."""
 
 
 class Step(NamedTuple):
@@ -82,9 +88,10 @@ class Branch:
 Node = Step | Loop | Branch
 
 
-def steps_of(device: DeviceDescription, core: CoreDescription) -> list[Node]:
-    """All that the body of a core does to locks and objects."""
-    return _Steps(device).region(core.operation, core.operation.regions[0]) if core.operation.regions else []
+def steps_of(device: DeviceDescription, core: CoreDescription, *, cascade: bool = False) -> list[Node]:
+    """All that the body of a core does to locks and objects, or to its cascade instead."""
+    steps = _Steps(device, cascade=cascade)
+    return steps.region(core.operation, core.operation.regions[0]) if core.operation.regions else []
 
 
 def all_steps(nodes: Sequence[Node]) -> Iterator[Step]:
@@ -169,8 +176,8 @@ def gives(step: Step, key: Key) -> bool:
 
 
 class _Steps:
-    def __init__(self, device: DeviceDescription) -> None:
-        self._device, self._depth = device, 0
+    def __init__(self, device: DeviceDescription, *, cascade: bool) -> None:
+        self._device, self._depth, self._cascade = device, 0, cascade
 
     def region(self, operation: Operation, region: Region) -> list[Node]:
         """The steps of a region; its blocks are a loop if a branch leads back."""
@@ -186,6 +193,10 @@ class _Steps:
 
     def _operation(self, operation: Operation) -> list[Node]:
         name, form = operation.name, OperationForm(operation)
+        if self._cascade and name in (*PUTS, *GETS):
+            return [Step(PUT if name in PUTS else GET, name in GETS, 1, operation)]
+        if self._cascade and name not in _CALLS:
+            return self._inside(operation)
         if name in ("aie.objectfifo.acquire", "aie.objectfifo.release"):
             fifo, port, count = fifo_form(form)
             return [Step(Key(fifo, port), name.endswith("acquire"), _number(operation, count), operation)]

@@ -17,6 +17,8 @@ from contextlib import contextmanager
 from functools import cache
 from typing import TypeVar
 
+from memtile.input_files import syntax_tree
+
 Node = ast.expr
 Placed = TypeVar("Placed", ast.stmt, ast.expr)
 Given = ast.expr | int | float | Sequence[ast.expr]
@@ -163,7 +165,7 @@ def _node(given: Given) -> Node:
 
 @cache
 def _parsed(template: str) -> tuple[ast.stmt, ...]:
-    return tuple(ast.parse(template).body)
+    return tuple(syntax_tree(template).body)
 
 
 @cache

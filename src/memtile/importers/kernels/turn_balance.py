@@ -4,13 +4,14 @@ In a round of its outermost loop a core takes so many objects of each object FIF
 two cores these numbers are equal, or one divides the other; of the object FIFOs of a host they have one
 ratio to what it sends and receives in all. Where they have not, and another number of turns of one loop alone
 would make all of them fit, that loop is off. Where no loop would, and another length of the host's transfers
-through one object FIFO alone would, or through all that move as much as it does, these are off.
+through one object FIFO alone would, or through all that move as much as it does, these are off; else another
+``repeat_count`` of one object FIFO that is linked may.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
@@ -141,6 +142,7 @@ class _Balance:
     def __init__(self, made: Configured, cores: Sequence[_Core], sent: Sent, pushed: Pushed) -> None:
         self._made, self._fifos, self._sent, self._pushed = made, made.device.fifos, sent, pushed
         self._other: dict[str, int] = {}  # bytes that the host is thought to move instead
+        self._repeats = {name: fifo.repeat for name, fifo in self._fifos.items() if fifo.repeat is not None}
         counted = {core.tile: counts for core in cores if (counts := core.counts()) is not None}
         self._cores = [core for core in cores if core.tile in counted]
         self._counts: dict[str, Counts] = counted
@@ -164,8 +166,34 @@ class _Balance:
         moved = self._other_lengths()
         if len(even) == 1:
             yield self._made_of(*even[0][0], moved)
-        elif not even and len(moved) == 1:
-            yield self._of_transfers(moved[0])
+        elif not even:
+            repeats = [*self._other_repeats().items()]
+            if len(moved) == 1:
+                found = self._of_transfers(moved[0])
+                other = f", or give @{repeats[0][0]} the repeat_count {repeats[0][1]}." if repeats else "."
+                yield replace(found, fix=f"{found.fix[:-1]}{other}")
+            elif len(repeats) == 1 and not moved:
+                yield self._of_repeat(*repeats[0])
+
+    def _other_repeats(self) -> dict[str, int]:
+        """Object FIFOs of which another repeat_count alone makes all even, with that one."""
+        found: dict[str, int] = {}
+        for core in self._cores:
+            ratios = self._ratios(self._counts[core.tile])
+            for key, own in ratios.items():
+                for rounds in {*ratios.values()} - {own} if key.name in self._repeats else ():
+                    many = self._repeats[key.name] * rounds / own
+                    if many.denominator == 1 and self._is_even_repeated(key.name, int(many)):
+                        found[key.name] = int(many)
+        return found
+
+    def _is_even_repeated(self, name: str, many: int) -> bool:
+        """Whether all object FIFOs fit if one repeats each object so often."""
+        before, repeats = self._objects, self._repeats
+        self._objects, self._repeats = {}, {**repeats, name: many}
+        even = not self._uneven(self._counts)
+        self._objects, self._repeats = before, repeats
+        return even
 
     def _other_lengths(self) -> list[_Moved]:
         """Object FIFOs of the host that alone do not fit, else several alike, and the objects that would."""
@@ -303,15 +331,18 @@ class _Balance:
             return None
         own = self._other.get(name, self._sent(name))
         if own is not None:
-            return own
+            return None if name in self._repeats else own
         for link in self._made.device.links:
             for one, other in ((link.sources, link.targets), (link.targets, link.sources)):
                 if name in one and len(other) == 1:
+                    if other is link.targets and other[0] in self._repeats:
+                        return None
                     parts = [_size(self._fifos[each]) for each in one if each in self._fifos]
                     total, mine = self._bytes(other[0], deep - 1), _size(fifo)
                     if total is None or mine is None or None in parts:
                         return None
                     whole = sum(part or 0 for part in parts)
+                    total *= self._repeats.get(name, 1)
                     return total * mine // whole if whole and not total * mine % whole else None
         return None
 
@@ -340,6 +371,21 @@ class _Balance:
         verb = "ask for" if key.port == "Produce" else "send"
         whose = "each of them" if others else who
         fix = f"Let {whose} {verb} {_many(objects, 'object')}{self._in_words(name, key, objects)}."
+        return Finding(OTHER_LENGTH, CODES[OTHER_LENGTH].severity, message, (side,), fix=fix)
+
+    def _of_repeat(self, name: str, many: int) -> Finding:
+        """The object FIFO that repeats each object too often, or not often enough."""
+        fifo = self._fifos[name]
+        tokens = fifo.operation.tokens
+        place = tokens.text.where(tokens.offset(fifo.operation.at))
+        has, before = self._of_host(name) or 0, self._repeats[name]
+        does = f"repeats each object {_many(before, 'time')} (repeat_count)"
+        message = (
+            f"@{name} {does} and so brings {_many(has, 'object')}, where {has * many // before} are taken; "
+            f"with {_many(many, 'time')} all object FIFOs are even."
+        )
+        side = Side(f"object FIFO @{name}", does, place)
+        fix = f"Give @{name} the repeat_count {many}."
         return Finding(OTHER_LENGTH, CODES[OTHER_LENGTH].severity, message, (side,), fix=fix)
 
     def _in_words(self, name: str, key: Key, objects: int) -> str:
@@ -381,7 +427,7 @@ def _many(number: int | None, what: str) -> str:
 def _size(fifo: FifoDescription) -> int | None:
     """Bytes of an object, if each is moved once and as it is; else None."""
     kind = fifo.element.dtype
-    odd = fifo.repeat is not None or fifo.iterations is not None or fifo.padding or fifo.consumer_element
+    odd = fifo.iterations is not None or fifo.padding or fifo.consumer_element
     return (
         None if odd or kind is None or fifo.element.elements <= 0 else fifo.element.elements * kind.itemsize
     )

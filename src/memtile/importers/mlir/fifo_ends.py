@@ -302,8 +302,12 @@ class FifoEnds:
         if size <= 0 or many * size > beside * kind.memory_bytes:
             shape = "x".join(map(str, end.element.shape))
             says = f"{many} objects of {shape} elements have {many * size} bytes"
+            if size > 0:
+                says += f", where {kind.title}s have {kind.memory_bytes}"
             allowed = f"1..{kind.memory_bytes} bytes in a {kind.title}" + " and each beside it" * (beside > 1)
-            raise OperationForm(end.operation).error(says, allowed, reason="mlir_depth")
+            fits = beside * kind.memory_bytes // size if size > 0 else 0
+            step = f"Give @{end.name} a depth of at most {fits}, or smaller objects." if fits else ""
+            raise OperationForm(end.operation).error(says, allowed, reason="mlir_depth", step=step)
 
     def _home(self, tile: str, size: int) -> str:
         """The memory tile that gets an object: the end's own while it has room, else a neighbour."""

@@ -395,7 +395,7 @@ def _balanced(key: tuple[str, str], acquired: int, loop: Operation, core: CoreDe
     for each in core.operation.walk():
         if each.name == ACQUIRE and id(each) not in within and fifo_form(OperationForm(each))[:2] == key:
             line = each.tokens.text.line(each.tokens.offset(each.at))
-            return f"Release @{key[0]} after the loop: it is acquired outside, at line {line}."
+            return f"Acquire @{key[0]} in each turn, or release it after the loop (line {line} acquires it)."
     return f"Acquire @{key[0]} in each turn, or do not release it."
 
 

@@ -1,4 +1,4 @@
-"""Descriptors of a text that are followed by themselves where another one was to come."""
+"""Descriptors of a text that are followed by themselves, or by a later one, where the first was to come."""
 
 from __future__ import annotations
 
@@ -19,15 +19,19 @@ _Blocks = Mapping[str, OperationBlock]
 
 
 def next_findings(made: Configured) -> Iterator[Finding]:
-    """One finding for each BD whose chain stays with it though others take part in its work.
+    """One finding for each BD whose chain leaves out others that take part in its work.
 
     Either BDs come before it that the chain never comes back to, or there are BDs that lead to it and that
-    nothing leads to.
+    nothing leads to. A ring of several BDs leaves out those before it only if all do the same work in turn.
     """
     blocks = dict(_blocks(made.device.operation))
     for chain in made.device.chains:
         last = chain.bds[-1] if chain.bds else None
-        if last is None or last.next != len(chain.bds) - 1 or chain.operation.name != "aie.dma_start":
+        if last is None or last.next is None or chain.operation.name != "aie.dma_start":
+            continue
+        if last.next < len(chain.bds) - 1:
+            if last.next and all(_does_the_same(made, bd, last) for bd in chain.bds):
+                yield _finding(made, chain, last, chain.bds[0])
             continue
         around = blocks.get(id(last.operation.parent), {})
         following = _left_out(last, around, made) if len(chain.bds) == 1 else chain.bds[0]
@@ -41,6 +45,16 @@ def _alike(made: Configured, one: BdDescription, other: BdDescription) -> bool:
     shapes = {None if buffer is None else buffer.shape for buffer in buffers}
     moved = {(bd.offset, bd.length, *bd.levels) for bd in (one, other)}
     return one.acquire == other.acquire or len(shapes) == len(moved) == 1
+
+
+def _does_the_same(made: Configured, one: BdDescription, other: BdDescription) -> bool:
+    """Whether two BDs move as much with the same locks."""
+    return (
+        one.acquire is not None
+        and one.acquire == other.acquire
+        and one.release == other.release
+        and (_alike(made, one, other) and (one.offset, one.length) == (other.offset, other.length))
+    )
 
 
 def _blocks(device: Operation) -> Iterator[tuple[int, _Blocks]]:
@@ -80,7 +94,9 @@ def _finding(made: Configured, chain: ChainDescription, bd: BdDescription, other
     tile, direction = made.tiles[chain.tile], DIRECTIONS.index(chain.direction)
     who = called(tile.engine, (tile.s2mm, tile.mm2s)[direction][chain.channel].index)
     place, there = _place(bd), line_of(_place(other))
-    does = f"BD {bd.number} is followed by itself (aie.next_bd)"
+    itself = bd.next == len(chain.bds) - 1
+    following = "itself" if itself else f"BD {chain.bds[bd.next or 0].number} again"
+    does = f"BD {bd.number} is followed by {following} (aie.next_bd)"
     why = (
         f"the BD of {there} is never run again"
         if len(chain.bds) > 1

@@ -168,8 +168,12 @@ class _Writes:
         """
         for bd, first, place in self.again:
             meant = self._unwritten(bd)
-            if bd[:2] not in self.unknown and len(meant) == 1:
+            if bd[:2] in self.unknown:
+                continue
+            if len(meant) == 1:
                 yield self._over(bd, meant[0], first, place)
+            elif bd in self.started:
+                yield self._too_early(bd, first, place)
         busy = {bd[:2] for bd in self.started} - self.unknown - {bd[:2] for bd, *_ in self.again}
         for bd, (_, place) in self.fresh.items():
             meant = [each for each in self._unwritten(bd) if each not in self.followed]
@@ -191,6 +195,18 @@ class _Writes:
         )
         fix = f"Let {line_of(place)} write BD {meant[2]}, or start BD {bd[2]}."
         return _made(message, does, place, fix)
+
+    def _too_early(self, bd: _Bd, first: str, place: str) -> Finding:
+        """A descriptor that is written for a second task before the first one starts."""
+        does = f"writes {self._name(bd)} again"
+        message = (
+            f"The host {does} at {line_of(place)}, before a task is given what {line_of(first)} wrote: "
+            "that task moves the words of the second write."
+        )
+        used = {each[2] for each in (*self._words, *self.started) if each[:2] == bd[:2]}
+        free = next((n for n in range(self.kinds[bd[:2]].bds) if n not in used), None)
+        other = "" if free is None else f" write another BD ({free} is free), or"
+        return _made(message, does, place, f"Let {line_of(place)}{other} come after the start of that task.")
 
     def _instead(self, bd: _Bd, given: _Bd, place: str) -> Finding:
         start = self.started[given]

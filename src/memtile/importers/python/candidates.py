@@ -14,6 +14,7 @@ from itertools import pairwise
 
 from memtile.explain.findings import Change, Finding
 from memtile.explain.repairs import Candidate, hides
+from memtile.input_files import syntax_tree
 
 _NEAR = 0.6  # how much likelier a change is at a line that the first finding names
 _QUOTED = re.compile(r"'([^']+)'")
@@ -87,7 +88,7 @@ class _Source:
 
     def __init__(self, source: str, file: str) -> None:
         self._source, self._file = source, file
-        self._tree = ast.parse(source)
+        self._tree = syntax_tree(source)
         self._starts = [0]
         for line in source.splitlines(keepends=True):
             self._starts.append(self._starts[-1] + len(line))

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from memtile.explain.findings import Change
 from memtile.importers.mlir.token_packets import Text
+from memtile.input_files import syntax_tree
 
 _NUMBER = re.compile(r"-?\d+")
 _RELEASE = re.compile(r"\s*aie\.objectfifo\.release @(\w+)\s*\((\w+), (\d+)\)\s*")
@@ -34,7 +35,7 @@ class ProgramChanges:
 
     def __init__(self, source: str, file: str, text: Text) -> None:
         self._source, self._file, self._text = source, file, text
-        self._tree = ast.parse(source)
+        self._tree = syntax_tree(source)
         self._starts = [0]
         for line in source.splitlines(keepends=True):
             self._starts.append(self._starts[-1] + len(line))

@@ -72,8 +72,16 @@ def cycles_left(engine: Engine, tasks: Mapping[int, int]) -> int:
         engine: the model.
         tasks: by channel how many of the tasks that it runs or has in its queue are waited for.
     """
-    most = max((_cycles_of_tasks(engine, ch, many) for ch, many in tasks.items()), default=0)
-    return 0 if most < 2 * POLL_CYCLES or _may_be_written(engine) else most
+    return _for_sure(engine, max((_cycles_of_tasks(engine, *task) for task in tasks.items()), default=0))
+
+
+def cycles_to_first_end(engine: Engine, tasks: Mapping[int, int]) -> int:
+    """Cycles in which none of these tasks ends for sure; arguments and 0 as for :func:`cycles_left`."""
+    return _for_sure(engine, min((_cycles_of_tasks(engine, *task) for task in tasks.items()), default=0))
+
+
+def _for_sure(engine: Engine, cycles: int) -> int:
+    return 0 if cycles < 2 * POLL_CYCLES or _may_be_written(engine) else cycles
 
 
 def tasks_to_token(engine: Engine, ch: int) -> int:

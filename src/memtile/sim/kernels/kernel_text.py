@@ -21,6 +21,7 @@ import numpy as np
 
 from memtile.arch.tiles import COMPUTE
 from memtile.errors import MemtileError
+from memtile.input_files import syntax_tree
 from memtile.jit.tables import plain
 from memtile.model.state.state import Spec
 from memtile.sim.kernels.kernel_core import RELEASES
@@ -267,7 +268,7 @@ def _scope(function: FunctionType, at: int, before: Sequence[Any], named: Mappin
     """A function with what its names stand for; ``before`` come before the arguments of its call."""
     try:
         text = textwrap.dedent(inspect.getsource(function))
-        (node,) = ast.parse(text).body
+        (node,) = syntax_tree(text).body
     except (OSError, SyntaxError, TypeError, ValueError) as error:
         raise _NotKnownError from error
     if not isinstance(node, ast.FunctionDef):

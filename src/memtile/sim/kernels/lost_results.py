@@ -15,6 +15,8 @@ from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
+from memtile.input_files import syntax_tree
+
 LOST = "__lost__"
 """Attribute of a kernel: the functions that it calls and whose results are lost, as ``LostResult``."""
 
@@ -113,7 +115,7 @@ def _tree(function: FunctionType) -> ast.FunctionDef | None:
     if hasattr(function, "__wrapped__"):
         return None
     try:
-        (tree,) = ast.parse(textwrap.dedent(inspect.getsource(function))).body
+        (tree,) = syntax_tree(textwrap.dedent(inspect.getsource(function))).body
     except (OSError, TypeError, SyntaxError, ValueError):
         return None
     return tree if isinstance(tree, ast.FunctionDef) else None

@@ -69,8 +69,7 @@ class ActionCodes:
     """
 
     def __init__(self, state: State) -> None:
-        self._state = state
-        self._log = memoryview(state.access_log[0])
+        self._log: Any = state.access_log.data
         self._patterns: dict[bytes, int] = {}
 
     def code(self, action: Action | None) -> ActionCode:
@@ -88,8 +87,8 @@ class ActionCodes:
 
     def note(self, core: int, action: Action | None) -> None:
         """Note the next action of a core, if somebody listens; None = it cannot be told from others."""
-        if self._log[ON]:
-            append(self._state, FIRST_CORE - core, *self.code(action))
+        if self._log[0, ON]:
+            append(self._log, FIRST_CORE - core, *self.code(action))
 
 
 _JUMPS = frozenset((*dis.hasjrel, *dis.hasjabs))

@@ -61,21 +61,28 @@ def goes_on(st: State, ch: int) -> bool:
 
 
 @jit
+def stale(st: State, work: Arrays) -> bool:
+    """Whether the anchor has long ended no BD."""
+    return bool(st.clock.now[0] - work.search.anchor_since[0] > work.policy.stale_anchor[0])
+
+
+@jit
 def choose_anchor(st: State, work: Arrays) -> None:
-    """Make the next channel whose task goes on the anchor; one with a ring of BDs if there is one."""
-    search = work.search
-    channels, nearest = st.channels.phase.shape[0], 2 * st.channels.phase.shape[0]
-    anchor, found = search.anchor[0], search.anchor[0]
+    """Make the channel that has ended the most BDs the anchor; those in rings come first.
+
+    A stale anchor is left out: it may wait for ever.
+    """
+    search, c = work.search, st.channels
+    found, rings, most = search.anchor[0], False, -1
     for n in range(search.channel_count[0]):
         ch = work.live_channels[n]
-        if goes_on(st, ch):
-            away = (ch - anchor - 1) % channels
-            if st.channels.next_bd[ch] < 0:
-                away += channels
-            if away < nearest:
-                found, nearest = ch, away
+        if not goes_on(st, ch) or (ch == search.anchor[0] and stale(st, work)):
+            continue
+        ring = c.next_bd[ch] >= 0
+        if (ring and not rings) or (ring == rings and c.bds_done[ch] > most):
+            found, rings, most = ch, ring, c.bds_done[ch]
     search.anchor[0], search.anchor_since[0] = found, st.clock.now[0]
-    search.anchor_bds[0] = st.channels.bds_done[found]
+    search.anchor_bds[0] = c.bds_done[found]
 
 
 @jit

@@ -41,6 +41,7 @@ from memtile.sim.skip.bd_rings import (
     note_next_round,
     plan_anew,
     records,
+    stale,
 )
 from memtile.sim.skip.comparison import DIFFERENT, compare, differs_again, keep, move_on
 from memtile.sim.skip.compiled_replay import begin_replay, finish_replay, turn_cursors
@@ -80,7 +81,7 @@ def log_numbered(st: State, ch: int, number: int, words: int, flags: int) -> Non
     while words > 0:
         some = in_one_row(st, ch, number, words)
         last = flags if some == words else flags & ~TLAST
-        append_row(st, ch, target_of(st, ch, number), some, 1, last)
+        append_row(st.access_log, ch, target_of(st, ch, number), some, 1, last)
         number, words = number + some, words - some
 
 
@@ -96,7 +97,7 @@ def log_segments(st: State, work: Arrays, done: int) -> None:
         if ch >= 0 and is_numbered(target):
             log_numbered(st, ch, number_of(target), work.segments.words[at], flags)
         else:
-            append_row(st, ch, target, work.segments.words[at], work.segments.step[at], flags)
+            append_row(st.access_log, ch, target, work.segments.words[at], work.segments.step[at], flags)
 
 
 @jit
@@ -125,7 +126,7 @@ def log_jump(st: State, work: Arrays, first: int, end: int, times: int) -> None:
             target = target_of(st, ch, count(work, ch, log[row, WORDS]))
         elif ch >= 0 and target != PADDING:
             target += times * work.channels.shift[ch]
-        append_row(st, ch, target, log[row, WORDS], log[row, STEP], log[row, FLAGS])
+        append_row(st.access_log, ch, target, log[row, WORDS], log[row, STEP], log[row, FLAGS])
 
 
 @jit
@@ -297,8 +298,7 @@ def ready_to_look(st: State, work: Arrays) -> bool:
     search.obstacles[0] |= others_at_work(st)
     if not quiet_elsewhere(st):
         return False
-    stale = st.clock.now[0] - search.anchor_since[0] > work.policy.stale_anchor[0]
-    if stale or not goes_on(st, search.anchor[0]) or st.channels.next_bd[search.anchor[0]] < 0:
+    if stale(st, work) or not goes_on(st, search.anchor[0]) or st.channels.next_bd[search.anchor[0]] < 0:
         choose_anchor(st, work)
     if search.recording[0] != WITH_LOG:
         listen(st)

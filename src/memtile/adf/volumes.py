@@ -1,0 +1,99 @@
+"""What a graph's host and its input files have given, held against the iterations that it was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from memtile.adf.lookup import Lookup
+from memtile.adf.lowering import Lowered
+from memtile.adf.run_end import Missing, Volume
+from memtile.arch.tiles import WORD_BYTES
+from memtile.explain.deadlock.graph import PartyKind
+from memtile.explain.findings import Finding
+from memtile.explain.results import Result
+
+_TOO_FEW, _LOCK = "MT0304", "MT0302"
+_CALLS = (
+    "Update it once for each call of the kernel, or connect it with adf::async, so that it keeps its value."
+)
+Asked = Callable[[int], int | None]
+"""Iterations that a graph, by its id, was asked for; None = without end."""
+
+
+def volumes(lowered: Lowered, lookup: Lookup, asked: Asked, sent: Mapping[int, int]) -> Iterator[Volume]:
+    """What inputs have sent, and what the iterations that were asked for need.
+
+    Args:
+        lowered: the graph in its array.
+        lookup: of its description.
+        asked: the iterations of each graph.
+        sent: bytes of each input GMIO.
+    """
+    for net in lowered.plan.nets:
+        source, target = net.sources[0].port, net.targets[0]
+        plio, gmio = lookup.plio_at(source), lookup.gmio_at(source)
+        outside = plio or gmio
+        if outside is None:
+            continue
+        rounds = asked(outside.graph)
+        is_counted = target.elements and not net.packets and rounds is not None
+        given = sent.get(outside.id, 0) if plio is None else lowered.inputs[plio.id].fed * WORD_BYTES
+        element = lookup.ports[target.port].element or f"elements of {net.element_bytes} bytes"
+        needed = target.elements * target.turns * (rounds or 0) if is_counted else None
+        yield Volume(outside.name, given // net.element_bytes, needed, element)
+
+
+def with_counts(result: Result, missing: Sequence[Missing]) -> Result:
+    """A result whose waits for an input that ran out of data say how much it lacks.
+
+    Args:
+        result: in the words of the graph.
+        missing: of its inputs.
+    """
+    by_name = {each.name: each for each in missing}
+    return replace(result, findings=tuple(_counted(each, by_name) for each in result.findings))
+
+
+def _counted(finding: Finding, missing: Mapping[str, Missing]) -> Finding:
+    name = next((side.who for side in finding.sides if side.who in missing), None)
+    short = missing.get(name or "")
+    if finding.code != _TOO_FEW or short is None or short.needed is None:
+        return finding
+    waits = next((side for side in finding.sides if side.who != name), None)
+    says = "" if waits is None else f"{waits.who} {waits.does}, and "
+    fix = f"Let {short.name} bring {short.needed:,} {short.element}, or run the graph for fewer iterations."
+    return replace(finding, message=f"{says}{short.message}.", fix=fix)
+
+
+def with_updates(result: Result, updates: Mapping[str, int], calls: Mapping[str, int]) -> Result:
+    """A result whose waits for a synchronous parameter say how often the host has updated it.
+
+    Args:
+        result: with the names of the array.
+        updates: so far, by the name of the lock that each of them releases.
+        calls: iterations asked for, by the same.
+    """
+    waits = {each.id: each for each in result.waits.nodes}
+    locks = {
+        waits[edge.waits].name: lock
+        for edge in result.waits.edges
+        if waits[edge.waits].kind is PartyKind.CORE
+        for lock in updates
+        if f"'{lock}'" in waits[edge.gives].name
+    }
+    return replace(result, findings=tuple(_updated(each, locks, updates, calls) for each in result.findings))
+
+
+def _updated(
+    finding: Finding, locks: Mapping[str, str], updates: Mapping[str, int], calls: Mapping[str, int]
+) -> Finding:
+    lock = next((locks[side.who] for side in finding.sides if side.who in locks), None)
+    if finding.code != _LOCK or lock is None or updates[lock] >= calls[lock]:
+        return finding
+    done = f"{updates[lock]} time{'s' * (updates[lock] != 1)}"
+    message = (
+        f"{finding.sides[0].who} {finding.sides[0].does}; the host has updated it {done}, for {calls[lock]} "
+        "iterations."
+    )
+    return replace(finding, message=message, fix=_CALLS)
