@@ -34,7 +34,7 @@ _FINE = re.compile(r"\d+ passed(, \d+ (skipped|deselected|warnings?))*")
 _JSON = {
     "benchmarks/rows.py": "--json",
     "benchmarks/long_runs.py": "--json",
-    "pytest benchmarks/": "--benchmark-json",
+    "pytest -q benchmarks/": "--benchmark-json",
 }
 """Options that have a command write its figures to a file, by what the command has in it."""
 
@@ -162,6 +162,8 @@ def outcome(run: str, paths: Mapping[str, str]) -> Outcome:
             )
         except subprocess.TimeoutExpired:
             return Outcome("", {}, f"the command took over {SECONDS} s")
+        except OSError as error:
+            return Outcome("", {}, f"{words[0]}: {error.strerror}")
         figures = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
     if "benchmarks" in figures:
         figures = {test["name"]: test["extra_info"] for test in figures["benchmarks"]}
@@ -187,8 +189,8 @@ def taken(claim: Claim, given: Outcome) -> Measured:
     return Measured(claim, found, why if found is None else "")
 
 
-def measure(chosen: Sequence[Claim], paths: Mapping[str, str]) -> list[Measured]:
-    """Measure claims, and print each as soon as it is known."""
+def measure(chosen: Sequence[Claim], paths: Mapping[str, str], page: Path | None = None) -> list[Measured]:
+    """Measure claims; print each, and write it into a page, as soon as it is known."""
     found, outcomes = [], dict[str, Outcome]()
     for claim in chosen:
         if missing := sorted(claim.needs - paths.keys()):
@@ -199,6 +201,9 @@ def measure(chosen: Sequence[Claim], paths: Mapping[str, str]) -> list[Measured]
             each = taken(claim, outcomes[claim.run])
         mark = "no " if each.is_fault else "-  " if each.is_missing else "yes"
         print(f"{mark} {claim.subject}: {claim.figure}: {each.shown} (limit {claim.shown_limit})", flush=True)
+        if page is not None:
+            values = {(claim.subject, claim.figure): each.shown}
+            page.write_text(in_page(page.read_text(encoding="utf-8"), values), encoding="utf-8")
         found.append(each)
     return found
 
@@ -244,14 +249,10 @@ def main() -> int:
     if given.list:
         print(*(f"{c.subject}: {c.figure}: {c.shown_limit}: {c.run}" for c in chosen), sep="\n")
         return 0
-    found = measure(chosen, dict(each.split("=", 1) for each in given.path))
+    found = measure(chosen, dict(each.split("=", 1) for each in given.path), given.write)
     if given.json:
         rows = [{**each.claim._asdict(), "measured": each.value, "why": each.why} for each in found]
         given.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
-    if given.write:
-        values = {(each.claim.subject, each.claim.figure): each.shown for each in found}
-        page = in_page(given.write.read_text(encoding="utf-8"), values)
-        given.write.write_text(page, encoding="utf-8")
     wrong = [each for each in found if each.is_fault]
     missing = sum(each.is_missing for each in found)
     print(f"{len(found) - len(wrong) - missing} hold, {len(wrong)} do not, {missing} not measured")

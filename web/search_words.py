@@ -35,6 +35,7 @@ WEIGHTS: Mapping[str, float] = {
     "silicon": 0.2,
     "deviations": 0.2,
     "features": 0.3,
+    "claims": 0.2,
     "speed": 0.5,
     "reference": 0.5,
     "stability": 0.5,

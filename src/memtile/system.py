@@ -149,7 +149,7 @@ def locked_file(path: Path | str, opener: Opener | None = None) -> BinaryIO | No
 
 
 def wait_for_lock(path: Path | str, waiting: Callable[[], None] = lambda: None) -> BinaryIO:
-    """Take a lock file, once no other process has it.
+    """A lock file, open and locked, once no other process has it.
 
     Args:
         path: of the lock file.

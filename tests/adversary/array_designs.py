@@ -45,8 +45,10 @@ PARTS: dict[type[Part], int] = {
     Hosted: 5, Seen: 3, Again: 3,
 }  # fmt: skip
 """Kinds of parts, and how often each is drawn."""
+_ROUNDS = ("rounds", "again", "values", "times")
 _ALIKE = 48
 _CUTS = (1, 7, 40, 150, 600, 2500)
+_FEW, _MANY = (1, 2, 3, 5, 20), (20, 60, 120)  # rounds; of many, time is skipped
 _MOST_PARTS = (1, 1, 2, 2, 3, 4, 6)
 
 
@@ -83,9 +85,12 @@ def drawn_array(seed: int) -> tuple[Design, Array]:
     frame, rng = random.Random(seed // _ALIKE), random.Random(seed)
     device = frame.choice(DEVICES)
     columns = frame.choice((1, 1, 2, 2, 3, 4) if device.startswith("npu") else (1, 2, 3, 3, 4, 4))
-    timing, space = frame.randrange(len(TIMINGS)), Space(device, columns)
+    timing, is_long = frame.randrange(len(TIMINGS)), rng.random() < 0.4
+    space = Space(device, columns, _MANY if is_long else _FEW)
     stops = tuple(rng.choice(_CUTS) + rng.randrange(40) for _ in range(rng.randint(1, 4)))
-    kinds = rng.choices([*PARTS], [*PARTS.values()], k=rng.choice(_MOST_PARTS))
+    kinds = rng.choices(
+        [*PARTS], [*PARTS.values()], k=rng.choice(_MOST_PARTS[:3] if is_long else _MOST_PARTS)
+    )
     parts = tuple(kind.drawn(rng, space) for kind in kinds)
     found = Design(device, columns, timing, rng.randrange(len(ACCESSES)), parts, stops)
     while True:
@@ -102,10 +107,12 @@ class Space(NamedTuple):
     Attributes:
         device: name of the device.
         columns: of the array.
+        rounds: how often parts may do what they do.
     """
 
     device: str
     columns: int
+    rounds: tuple[int, ...]
 
     @property
     def memory_rows(self) -> range:
@@ -142,6 +149,9 @@ def build(design: Design) -> Array:
 def features(design: Design) -> set[str]:
     """Return names of what a design has."""
     found = {f"device {design.device}", f"{len(design.parts)} parts"}
+    rounds = [getattr(part, name, 0) for part in design.parts for name in _ROUNDS]
+    if any(isinstance(each, int) and each >= _MANY[0] for each in rounds):
+        found.add("many rounds")
     if design.columns > 1:
         found.add("several columns")
     for part in design.parts:

@@ -60,9 +60,9 @@ class _Copies:
 
     def copy(self, host: Host, number: int) -> Iterator[HostAction]:
         """Copy words; of some copies they stay in the memory tile."""
-        part = view((self._words,))[: self._words // (1 + number % 2)]
-        yield host.start(self._into, self._tile.write(self._there, part), token=number > 5)
-        yield host.start(self._source, self._io.read(self._given, part))
+        part, times = view((self._words,))[: self._words // (1 + number % 2)], 1 + number // 3
+        yield host.start(self._into, self._tile.write(self._there, part), repeat=times, token=number > 5)
+        yield host.start(self._source, self._io.read(self._given, part), repeat=times)
         if number != 4:
             yield host.wait(self._into)
             yield host.start(self._sink, self._io.write(self._result, part), token=number > 2)
@@ -121,7 +121,7 @@ class Hosted(NamedTuple):
             steps.append(Step(rng.choice(_STEPS[8:]), rng.randrange(8)))
         if rng.random() < 0.6:
             steps += [Step("copy", rng.randrange(8)), Step("wait", 0)]
-        return cls(rng.randrange(space.columns), rng.choice(WORDS), tuple(steps))
+        return cls(rng.randrange(space.columns), rng.choice((*WORDS, 400, 1000)), tuple(steps))
 
     def add(self, builder: Builder) -> None:
         """Add it to an array."""

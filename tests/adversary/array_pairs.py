@@ -32,6 +32,7 @@ from memtile.programs import (
     record,
 )
 from support.designs import flowing_designs, runs_without_words
+from support.designs.host_looks import looks
 from support.designs.repeating_designs import EAGER
 from support.formats.programs import cdo_of
 from support.mlir.mlir_designs import loaded
@@ -143,8 +144,9 @@ def _agree(one: Ended, other: Ended, without: Iterable[str] = ()) -> None:
 
 
 def skipped(trial: Trial) -> None:
-    """Time skipped and every cycle stepped."""
-    stepped = ended(trial.design, skips=False)
+    """Time and polls of hosts skipped, and every cycle stepped and every poll made."""
+    with looks(every=True):
+        stepped = ended(trial.design, skips=False)
     _agree(trial.usual, stepped)
     assert stepped.array.engine.forward.jumps == 0
     assert flowing_designs.differences(trial.usual.array.engine, stepped.array.engine) == set()
@@ -253,19 +255,19 @@ def live(trial: Trial) -> None:
     recording = record(direct)
     builder = fill(design, direct)
     operations, memory = recording.operations, list(direct.engine.external.buffers.values())
-    kernels = builder.kernels
     arrays = []
     for _ in range(2):
         array = empty(design)
         for buffer in memory:
             array.external(buffer.name, buffer.array.copy(), buffer.address)
-        for place, kernel in kernels.items():
-            array.compute_tile(*place).run_kernel(kernel)
         arrays.append(array)
     served, filed = arrays
     assert not answers("".join(_lines(operations, empty(design))).encode(), served)
     shape = ArrayShape(filed.columns, filed.rows, filed.device.memory_tile_rows)
     apply(read_program(cdo_of(operations), "d.cdo").operations, filed.door.at_once(), shape)
+    for place, kernel in builder.kernels.items():  # cores begin when all is written
+        for array in arrays:
+            array.compute_tile(*place).run_kernel(kernel)
     direct_end, served_end, filed_end = (array.run(MOST).status for array in (direct, served, filed))
     assert filed_end == direct_end
     assert direct.engine.now == filed.engine.now

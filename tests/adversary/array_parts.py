@@ -31,6 +31,7 @@ class Rows(Protocol):
 
     device: str
     columns: int
+    rounds: tuple[int, ...]
 
     @property
     def memory_rows(self) -> range:
@@ -167,7 +168,7 @@ class Relay(NamedTuple):
             rng.choice((column, column, *_beside(column, space))),
             rng.choice(WORDS),
             rng.randint(1, 3),
-            rng.choice((1, 2, 3, 5, 20)),
+            rng.choice(space.rounds),
             rng.choice((0, 0, 1, 2, 3, 4)) if not pads else 0,
             pads,
             rng.choice((0, 0, 7)) if pads and space.device in ("npu2", "xc2ve3858") else 0,
@@ -186,7 +187,7 @@ class Relay(NamedTuple):
         full = tile.seen(owner.lock(0, builder.name("full")))
         pattern = walked(words, self.walk)
         if self.pads:
-            before, after, first, last = self.pads
+            before, after, first, last = (*self.pads, 0, 0, 0)[:4]
             pattern = pad(view((words // 4, 4)), ((before, after), (first, last)))
         reads = [
             tile.read(each, pattern).repeated(max(self.repeat, 1)).guarded(full.acquire(), free.release())
@@ -241,7 +242,7 @@ class Loop(NamedTuple):
             rng.choice((0, 0, 1, 2, 3, 4)),
             rng.random() < 0.5 and space.device != "npu2",
             rng.choice(beside) if beside and rng.random() < 0.6 else column,
-            rng.choice((0, 0, 1, 3)),
+            rng.choice((0, *space.rounds)),
         )
 
     def add(self, builder: Builder) -> None:
@@ -288,7 +289,7 @@ class Work(NamedTuple):
             column,
             row,
             rng.choice(WORDS[:-1]),
-            rng.choice((1, 2, 3, 5, 20)),
+            rng.choice(space.rounds),
             rng.choice((1, 5, 20, 60, 200)),
             rng.choice((0, 0, 0, 3)),
             rng.choice(beside),
@@ -365,7 +366,7 @@ class Cascade(NamedTuple):
             is_east = not south or (east > 0 and rng.random() < 0.5)
             south, east, steps = south - (not is_east), east - is_east, (*steps, is_east)
         return cls(
-            column, row, steps, rng.choice((1, 2, 3, 5, 30)),
+            column, row, steps, rng.choice(space.rounds),
             tuple(rng.choice((0, 1, 9, 50)) for _ in range(len(steps) + 1)),
         )  # fmt: skip
 
@@ -429,7 +430,7 @@ class CoreStream(NamedTuple):
         """Return a random one."""
         row, to = rng.sample(range(len(space.compute_rows)), 2)
         return cls(
-            rng.randrange(space.columns), row, to, rng.choice((1, 2, 4, 8)), rng.choice((1, 2, 7, 40)),
+            rng.randrange(space.columns), row, to, rng.choice((1, 2, 4, 8)), rng.choice(space.rounds),
             rng.choice((0, 1, 30)), rng.random() < 0.5,
         )  # fmt: skip
 
@@ -595,14 +596,15 @@ class Feed(NamedTuple):
     row: int
     words: int
     rounds: int
-    patterns: tuple[int, int]
+    fed: int
+    emptied: int
 
     @classmethod
     def drawn(cls, rng: random.Random, space: Rows) -> Feed:
         """Return a random one."""
         return cls(
             rng.randrange(space.columns), rng.randrange(len(space.memory_rows)), rng.choice(WORDS),
-            rng.choice((1, 2, 5, 30)), (rng.randrange(4), rng.randrange(4)),
+            rng.choice(space.rounds), rng.randrange(4), rng.randrange(4),
         )  # fmt: skip
 
     def add(self, builder: Builder) -> None:
@@ -613,8 +615,8 @@ class Feed(NamedTuple):
         into, out = tile.free_channel(receives=True), tile.free_channel(receives=False)
         into.start(tile.write(block).guarded(free.acquire(), full.release()), repeat=rounds)
         out.start(tile.read(block).guarded(full.acquire(), free.release()), repeat=rounds)
-        into.feed(np.arange(words * rounds, dtype=np.int32), pattern=PATTERNS[self.patterns[0]])
-        out.collect(np.int32, pattern=PATTERNS[self.patterns[1]])
+        into.feed(np.arange(words * rounds, dtype=np.int32), pattern=PATTERNS[self.fed])
+        out.collect(np.int32, pattern=PATTERNS[self.emptied])
 
     def features(self) -> set[str]:
         """Return names of what it has."""

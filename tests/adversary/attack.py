@@ -308,17 +308,22 @@ def _keep(file: Path, ledger: Ledger) -> None:
 
 
 def feature_table(number: int, designs: int) -> str:
-    """Return how many of the designs from a seed on have each feature, and how many each pair applies to."""
+    """Return how many of the designs from a seed on have each feature.
+
+    Of every tenth one it also says whether time is skipped, and which pairs it goes through.
+    """
     found, ways = Counter[str](), Counter[str]()
     for each in range(number, number + designs):
         trial = Trial(*drawn_array(each))
         found.update(features(trial.design))
-        ways.update(
-            name for name in ARRAY_PAIRS if not isinstance(disagreement(name, trial), NotApplicableError)
-        )
+        if each % 10 == 0:
+            ways["time is skipped"] += trial.usual.array.engine.forward.jumps > 0
+            ways.update(
+                name for name in ARRAY_PAIRS if not isinstance(disagreement(name, trial), NotApplicableError)
+            )
     counted = sorted(found.items(), key=lambda each: -each[1])
     lines = [f"{name:32} {count:5}" for name, count in counted]
-    return "\n".join([*lines, "", *(f"{name:32} {ways[name]:5}" for name in ARRAY_PAIRS)])
+    return "\n".join([*lines, f"\nof {designs // 10}:", *(f"{n:32} {c:5}" for n, c in ways.items())])
 
 
 def main() -> None:

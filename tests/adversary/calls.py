@@ -79,7 +79,10 @@ def compiled(data: bytes) -> object:
     from memtile.iron.compiled_design import read_compiled
 
     path = placed(data, "design.xclbin")
-    return repr(read_compiled(path)), read_compiled(path, path)
+    found = read_compiled(path)
+    written = folder() / "again.xclbin", folder() / "again.bin"
+    found.write(*written)
+    return repr(found), found.build_line, read_compiled(*written)
 
 
 def graph(data: bytes) -> object:

@@ -32,9 +32,11 @@ FOUND = Path(__file__).with_name("found")
 """Inputs of defects that are mended, in a folder for each reader."""
 WORK = ROOT / ".cache" / "fuzz"
 _LEDGER = "ledger.tsv"
-_GRACE = 300.0  # seconds that a process may take longer than its last input, traced, again and reduced
+_GRACE = 300.0  # seconds for the last input, traced, again and reduced
+_BUSY = 30  # times as long as its seconds of the processor a process may take beside others
 _WHOLE = 3600.0  # seconds of a process that counts inputs
 _AGAIN = 400  # inputs of earlier searches that a search begins with
+_SEEDS = 24  # of a reader that a search of so many inputs begins with
 _SHOWN = 12  # functions of a reader that never began
 
 
@@ -58,9 +60,10 @@ def fuzz(name: str, seconds: float | None, seed: int, *, missed: bool = False) -
     if not seeds:
         print(f"{name:12} left out: it needs a C++ compiler", flush=True)
         return 0
-    seeds += found_by(name)
-    if seconds is not None:
-        seeds += _earlier(work / "kept", seed)
+    if seconds is None:
+        seeds = random.Random(seed).sample(seeds, min(len(seeds), _SEEDS))
+    else:
+        seeds += [*found_by(name), *_earlier(work / "kept", seed)]
     last = work / f"last.{os.getpid()}"  # says which input it was if the process ends
     search = Search(reader.read, reader.changes, str(SOURCE), reader.allowed, last.write_bytes)
     began = time.process_time()
@@ -125,7 +128,7 @@ def _one(name: str, seconds: float | None, seed: int, more: Sequence[str]) -> tu
     command = [sys.executable, "-m", "adversary.fuzz", name, "--seed", str(seed), *more]
     command += [] if seconds is None else ["--seconds", str(seconds)]
     environment = {**os.environ, "PYTHONHASHSEED": "0"}
-    limit = _WHOLE if seconds is None else seconds + _GRACE
+    limit = _WHOLE if seconds is None else _BUSY * seconds + _GRACE
     try:
         done = subprocess.run(
             command, timeout=limit, check=False, stdout=subprocess.PIPE, text=True, env=environment
@@ -154,7 +157,7 @@ def main() -> None:
     """Search with one reader or with several."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("reader", nargs="*", choices=[[], *READERS], help="by name; all of them otherwise")
-    parser.add_argument("--seconds", type=float, help="for all of them together, instead of fixed inputs")
+    parser.add_argument("--seconds", type=float, help="of the processor for all together, not fixed inputs")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=1, help="processes at once")
     parser.add_argument("--missed", action="store_true", help="print functions that never began")

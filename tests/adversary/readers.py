@@ -49,12 +49,16 @@ READERS: dict[str, Reader] = {
         (*changes.TEXT, *[with_operation] * 6, *[with_body] * 6, with_design),
         calls.mlir,
         ("importers/mlir", "importers/kernels"),
-        250,
+        120,
     ),
     "iron": Reader(_TEXTS(PROGRAM), (with_line,), calls.iron, ("iron/ops", "iron/dialects"), 150),
     "compiled": Reader(seeds.compiled, changes.JSON, calls.compiled, ("iron/compiled_design.py",)),
     "adf": Reader(
-        seeds.graphs, changes.JSON, calls.graph, ("adf/description.py", "adf/nets.py", "adf/verdict"), 300
+        seeds.graphs,
+        (*changes.JSON, *changes.BYTES[:3]),
+        calls.graph,
+        ("adf/description.py", "adf/nets.py", "adf/verdict"),
+        250,
     ),
     "npz": Reader(
         seeds.archives, changes.ARCHIVE, calls.archive, ("design/archive.py", "design/saving.py"), 60
@@ -80,7 +84,7 @@ READERS: dict[str, Reader] = {
         400,
     ),
     "traces": Reader(
-        seeds.traces, changes.BYTES, calls.trace, ("io/trace/decoder.py", "io/trace/trace_packets.py")
+        seeds.traces, changes.BYTES, calls.trace, ("io/trace/decoder.py", "io/trace/trace_packets.py"), 100
     ),
     "lines": Reader(
         seeds.lines,

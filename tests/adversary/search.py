@@ -7,6 +7,7 @@ the same search: no decision depends on time, addresses or the order of sets.
 
 from __future__ import annotations
 
+import gc
 import random
 import resource
 import signal
@@ -26,11 +27,12 @@ from memtile.errors import MemtileError
 from support.mutated.mutated_runs import limited
 
 SECONDS = 20.0  # of the processor that an input may take without a trace
-MEMORY = 2 << 30  # bytes beyond what the process has
+MEMORY = 2 << 30  # bytes that an input may take
 _WAITING = 6  # times as many seconds may pass: other processes run too
 _TRACED = 8  # how many times slower a traced run may be
 _OFTEN, _SELDOM = 64, 16  # calls of a function by an input, and which of the later ones are followed
 _ELSEWHERE = -1
+_COLLECTED = 64  # inputs after which the models that they left are taken away
 _STEPS = (1, 1, 1, 2, 3, 5)  # changes of one input
 _RECENT = 0.5  # share of inputs that are made of the newest ones
 
@@ -58,7 +60,7 @@ class Failure(NamedTuple):
 
 @contextmanager
 def _limits(seconds: float) -> Iterator[None]:
-    """A context that ends with :class:`TooSlowError` after so many seconds of the processor."""
+    """A context with bounded memory that ends with :class:`TooSlowError` after seconds of the processor."""
 
     def late(_number: int, _frame: FrameType | None) -> None:
         raise TooSlowError
@@ -68,7 +70,8 @@ def _limits(seconds: float) -> Iterator[None]:
     try:
         for _, timer, times in timers:
             signal.setitimer(timer, seconds * times, 1.0)  # again, where a callback has swallowed the first
-        yield
+        with limited(MEMORY):
+            yield
     finally:
         for (number, timer, _), handler in zip(timers, before, strict=True):
             signal.setitimer(timer, 0)
@@ -194,22 +197,23 @@ class Search:
         Args:
             seeds: inputs to begin with.
             seed: of the random numbers.
-            seconds: processor time and waiting.
+            seconds: of the processor.
             inputs: how many at most.
         """
         rng, found = random.Random(seed), Searched(Ways(self.folder))
-        kept, end = found.kept, time.monotonic() + seconds
+        kept, end = found.kept, time.process_time() + seconds
         waiting = list(seeds)
-        with limited(MEMORY):
-            while time.monotonic() < end and found.inputs < inputs:
-                data = waiting.pop() if waiting else self._made(rng, kept)
-                self.before(data)
-                found.inputs += 1
-                new, survived = self._tried(data, found)
-                if not survived:
-                    self._note(data, found)
-                elif new or not kept:
-                    kept.append(data)
+        while time.process_time() < end and found.inputs < inputs:
+            if found.inputs % _COLLECTED == 0:
+                gc.collect()
+            data = waiting.pop() if waiting else self._made(rng, kept)
+            self.before(data)
+            found.inputs += 1
+            new, survived = self._tried(data, found)
+            if not survived:
+                self._note(data, found)
+            elif new or not kept:
+                kept.append(data)
         return found
 
     def _made(self, rng: random.Random, kept: Sequence[bytes]) -> bytes:

@@ -6,6 +6,7 @@ import io
 import json
 import struct
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -40,8 +41,13 @@ def mlir() -> list[bytes]:
 
 
 def graphs() -> list[bytes]:
-    """Descriptions of graphs with all that they may have."""
+    """Descriptions of graphs: a chain of kernels, and one with all that a graph may have."""
     from memtile.adf.description import write
+
+    return [write(each.description()).encode() for each in (_chain(), _mixed())]
+
+
+def _chain() -> Any:
     from support.adf.sketch import Sketch, buffer, tile
 
     g = Sketch()
@@ -50,7 +56,37 @@ def graphs() -> list[bytes]:
     g.connect(one.outs[0], other.ins[0])
     g.connect(other.outs[0], g.plio("out", "out"))
     g.place(one, tile(3, 0))
-    return [write(g.description()).encode()]
+    return g
+
+
+def _mixed() -> Any:
+    """A graph with a memory tile, packets, streams, a cascade, a table and places."""
+    from support.adf import sketch as of
+
+    g = of.Sketch()
+    table = g.table("lut", "int32", 8)
+    one = g.kernel("a", [of.buffer("int32", 64)], [of.stream(), of.cascade()], tables=(table,))
+    two = g.kernel("b", [of.stream(), of.cascade()], [of.buffer("int32", 64)])
+    three = g.kernel("c", [of.packet_stream()], [of.buffer("int32", 64)])
+    shared = g.shared("m", "int32", (8, 8), 1, 2)
+    split = g.packets("split", "s", 2)
+    g.connect(g.gmio("in"), shared.ins[0])
+    g.connect(shared.outs[0], one.ins[0])
+    g.connect(one.outs[0], two.ins[0])
+    g.connect(one.outs[1], two.ins[1], "cascade")
+    g.connect(two.outs[0], g.plio("out", "out", 64))
+    g.connect(g.plio("more"), split.ins[0])
+    g.connect(split.outs[0], three.ins[0])
+    g.connect(three.outs[0], g.gmio("back", "out"))
+    four = g.kernel("d", [of.packet_stream()], [of.stream()])
+    g.connect(split.outs[1], four.ins[0])
+    g.connect(four.outs[0], g.plio("last", "out"))
+    g.connect(shared.outs[1], g.gmio("copy", "out"))
+    g.place(one, of.tile(3, 0))
+    g.place(two, of.beside(one, 1))
+    g.repeat(one, 4)
+    g.not_equal(one, three)
+    return g
 
 
 def archives() -> list[bytes]:

@@ -36,6 +36,7 @@ class Sweeps(Undertaking):
         self.ran: Counter[str] = Counter()
         self.when: dict[str, float] = {}
         self.excused: Counter[str] = Counter()
+        self.unwritten: dict[str, str] = {}  # what each process ran last, unless the log has it
         self.crashed: set[str] = set()
         self.log = self.root / "design.sweep.parquet"
 
@@ -51,6 +52,7 @@ class Sweeps(Undertaking):
 
     def noted(self, row: SweepRow, *_: object) -> None:
         """The log has a row."""
+        self.unwritten.pop(self.world.current.name, None)
         self.when.setdefault(row.key, self.world.now)
 
     @contextmanager
@@ -67,6 +69,7 @@ class Sweeps(Undertaking):
         self.world.now += self.world.chance.choice([0.01, 0.3, 2.0])
         self.ran[task.key] += 1
         self.when.pop(task.key, None)
+        self.unwritten[self.world.current.name] = task.key
         number = int(task.key, 16)
         state = VariantState.GOOD if number % 3 else VariantState.INFEASIBLE
         figures = {"cycles": float(number % 1000)} if number % 3 else {}
@@ -85,6 +88,8 @@ class Sweeps(Undertaking):
         assert faults.power or len(lost) <= self.in_flight, f"{len(lost)} variants ran and are lost: {lost}"
         for key in lost:
             self.excused[key] = self.ran[key]
+        self.excused.update(self.unwritten.values())
+        self.unwritten.clear()
         twice = [key for key, count in self.ran.items() if count > 1 + self.excused[key]]
         assert not twice, f"ran twice: {twice}"
 

@@ -113,6 +113,7 @@ class World(System):
         trace: what happened, a line each.
         now: seconds of the clock.
         injected: errors that the world made.
+        current: the process that does something.
     """
 
     def __init__(self, root: Path, seed: object) -> None:
@@ -121,7 +122,7 @@ class World(System):
         self.now, self.steps = 1000.0, 0
         self.injected: list[BaseException] = []
         self._processes: list[Process] = []
-        self._current = Process("main")
+        self.current = Process("main")
         self._by_turns, self._back = False, threading.Semaphore(0)
         self._names: Names = {}
         self._disk: Names = {}
@@ -143,7 +144,7 @@ class World(System):
         """Run processes until all have ended; a loss of power ends them all."""
         self._processes = [process for process, _ in work]
         if len(work) == 1:
-            self._current = work[0][0]
+            self.current = work[0][0]
             self._live(*work[0])
         else:
             self._run_by_turns(work)
@@ -151,7 +152,7 @@ class World(System):
             self.die(process)
         if any(process.faults.power for process in self._processes):
             self._lose_power()
-        self._current = Process("afterwards")
+        self.current = Process("afterwards")
 
     def _run_by_turns(self, work: Sequence[tuple[Process, Callable[[], object]]]) -> None:
         self._by_turns = True
@@ -161,11 +162,11 @@ class World(System):
             thread.start()
             threads.append(thread)
         open_ends = {process.name: process for process, _ in work}
-        self._current = work[0][0]
+        self.current = work[0][0]
         while open_ends:
-            if self._current.name not in open_ends or self.chance.random() > _STAYS:
-                self._current = self.chance.choice([*open_ends.values()])
-            running = self._current
+            if self.current.name not in open_ends or self.chance.random() > _STAYS:
+                self.current = self.chance.choice([*open_ends.values()])
+            running = self.current
             running.turn.release()
             self._back.acquire()
             if running.ended:
@@ -194,11 +195,11 @@ class World(System):
     @contextmanager
     def within(self, process: Process) -> Iterator[None]:
         """A context that another process is in, such as a worker that got a task; one thread is all."""
-        before, self._current = self._current, process
+        before, self.current = self.current, process
         try:
             yield
         finally:
-            self._current = before
+            self.current = before
 
     def die(self, process: Process) -> None:
         """Kill a process: its files are closed, and what it has not handed over is lost."""
@@ -209,7 +210,7 @@ class World(System):
 
     def step(self, what: str, path: object = "", process: Process | None = None) -> Process:
         """An operation of the current process."""
-        process = process or self._current
+        process = process or self.current
         self._let_others_run(process)
         process.steps += 1
         self.steps += 1

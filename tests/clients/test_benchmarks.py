@@ -78,3 +78,18 @@ def test_the_history_that_is_kept_can_be_drawn(tmp_path: Path) -> None:
     assert module["draw"](kept, tmp_path / "speed.png").stat().st_size > 10_000
     with pytest.raises(ValueError, match="no record has the cost of columns"):
         module["draw"]([{"rows": {}, "commit": "0"}], tmp_path / "none.png")
+
+
+def test_a_long_run_counts_what_is_lost_and_what_is_repeated(capsys: pytest.CaptureFixture[str]) -> None:
+    module = runpy.run_path(str(BENCHMARKS / "long_runs.py"))
+    one, other = ({"key": key, "state": "good"} for key in "ab")
+    wrong = {"key": "b", "state": "infeasible"}
+    accounts = module["_accounts"]
+    assert accounts([one, other], ["1", "2", "2"], 2, 1) == {"begun again": 1, "repeated": 0, "lost": 0}
+    assert accounts([one, one, wrong], ["1", "1", "1"], 2, 1) == {"begun again": 2, "repeated": 2, "lost": 1}
+    assert module["faults"]({"MB grown": 1.0, "repeated": 2, "lost": 0}) == ["repeated: 2, allowed 0"]
+    module["words"].__globals__["SLICES"] = 2
+    found = module["words"](120_000, fast_forward=True)
+    assert 120_000 <= found["words"] <= 12 * found["cycles"]
+    assert found["lost"] == 0
+    assert capsys.readouterr().out.count(" MB\n") == 3

@@ -236,6 +236,21 @@ def test_a_process_that_ends_at_once_leaves_no_temporary_file(tmp_path: Path) ->
     assert files(tmp_path) == []
 
 
+def test_the_temporary_file_of_a_killed_process_goes_with_the_next_writing(tmp_path: Path) -> None:
+    """That of a process that still writes stays."""
+    child = os.fork()
+    if child == 0:
+        with output_file(tmp_path / "a.txt"):
+            os._exit(len(files(tmp_path)))
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
+    assert len(files(tmp_path)) == 1
+    with output_file(tmp_path / "a.txt") as file:
+        write_output(tmp_path / "a.txt", "other")
+        file.write(b"last")
+    assert files(tmp_path) == ["a.txt"]
+    assert (tmp_path / "a.txt").read_bytes() == b"last"
+
+
 # Larger writers.
 
 

@@ -51,7 +51,85 @@ MOVES = "tests/faults/test_odd_moves.py"
 KNOWN = "tests/faults/test_known_memories.py"
 CULPRITS = "tests/faults/test_stream_culprits.py"
 UNITS = "tests/timing/test_forward_units.py::"
+SIMULATED = "tests/faults/test_simulated_faults.py::test_nothing_is_lost_or_left"
 MUTANTS = (
+    Mutant(
+        "a file takes its place before it is on the disk",
+        "output_files.py",
+        "            system().sync(file)\n",
+        "            pass\n",
+        f"{SIMULATED}[reports-20]",
+    ),
+    Mutant(
+        "a log forgets its journal before its name is on the disk",
+        "output_files.py",
+        "            system().sync_folder(os.path.dirname(target))\n",
+        "            pass\n",
+        f"{SIMULATED}[sweep-552]",
+    ),
+    Mutant(
+        "temporary files have no lock",
+        "output_files.py",
+        "if not system().lock(file) or not is_at(file, part):",
+        "if not is_at(file, part):",
+        f"{SIMULATED}[reports-0]",
+    ),
+    Mutant(
+        "temporary files of killed writers stay",
+        "output_files.py",
+        "        if system().lock(file) and is_at(file, part):\n            system().unlink(part)",
+        "        if system().lock(file) and is_at(file, part):\n            pass",
+        f"{SIMULATED}[reports-200]",
+    ),
+    Mutant(
+        "the journal is never on the disk",
+        "explore/sweep/log.py",
+        "                system().sync(self._journal)\n",
+        "                pass\n",
+        f"{SIMULATED}[sweep-222]",
+    ),
+    Mutant(
+        "the name of the journal is not on the disk",
+        "explore/sweep/log.py",
+        "            system().sync_folder(self.path.parent)\n",
+        "            pass\n",
+        f"{SIMULATED}[sweep-382]",
+    ),
+    Mutant(
+        "what another sweep wrote meanwhile is not read",
+        "explore/sweep/log.py",
+        "elif self._seen != self._stamps():",
+        "elif self._seen is None:",
+        f"{SIMULATED}[shared-213]",
+    ),
+    Mutant(
+        "zeros in a journal are an error",
+        "explore/sweep/log.py",
+        'text.replace("\\0", "").split',
+        "text.split",
+        "tests/faults/test_simulated_faults.py::test_zeros_that_a_loss_of_power_leaves_are_no_journal",
+    ),
+    Mutant(
+        "a damaged answer of a worker ends the sweep",
+        "explore/sweep/cluster.py",
+        "except (OSError, UnicodeDecodeError, InputFileError):",
+        "except OSError:",
+        f"{SIMULATED}[cluster-45]",
+    ),
+    Mutant(
+        "a worker with a full disk ends the sweep",
+        "explore/sweep/cluster.py",
+        "with suppress(InputFileError):  #",
+        "with suppress(ZeroDivisionError):  #",
+        "tests/faults/test_simulated_faults.py::test_a_worker_whose_disk_is_full_gives_its_answer",
+    ),
+    Mutant(
+        "workers put sources without a lock",
+        "explore/sweep/sources.py",
+        'with alone(folder / f".{self.hash}.lock"):',
+        "if folder:",
+        f"{SIMULATED}[sources-6]",
+    ),
     Mutant(
         "flows are exchanged only where a run hangs",
         "explain/deadlock/balance_findings.py",
@@ -13092,10 +13170,10 @@ MUTANTS = (
         "tests/faults/test_fuzz.py::test_what_a_reader_once_did_not_survive_is_refused_or_read[facts]",
     ),
     Mutant(
-        "the answer of a server is taken as it is",
+        "the answer of a server is UTF-8",
         "explain/dump/report.py",
+        "except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:",
         "except (msgspec.DecodeError, RecursionError) as error:",
-        "except RecursionError as error:",
         "tests/faults/test_fuzz.py::test_what_a_reader_once_did_not_survive_is_refused_or_read[answers]",
     ),
     Mutant(
@@ -13104,6 +13182,13 @@ MUTANTS = (
         "if self.code not in CODES:",
         "if not self.code:",
         "tests/faults/test_fuzz.py::test_what_a_reader_once_did_not_survive_is_refused_or_read[answers]",
+    ),
+    Mutant(
+        "the description of a graph is UTF-8",
+        "adf/description.py",
+        "except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:",
+        "except (msgspec.DecodeError, RecursionError) as error:",
+        "tests/faults/test_fuzz.py::test_what_a_reader_once_did_not_survive_is_refused_or_read[adf]",
     ),
     Mutant(
         "a kernel of a function without a module is an error of Python",

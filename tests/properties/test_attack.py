@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
-from adversary import attack
+from adversary import array_designs, attack
+from adversary.array_pairs import ARRAY_PAIRS, ArrayPair, Trial
+from adversary.array_parts import Cascade, Loop
 from adversary.attack import attacked, literal, write_test
 from adversary.pairs import PAIRS, Pair
 from memtile.bd.codec import decode, encode
@@ -78,3 +80,23 @@ def test_a_cycle_that_a_cut_loses_is_found(monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_literal_is_the_value_again() -> None:
     names = {each.__name__: each for each in attack._classes((DESIGN, [1.5, None, {"a": b"x"}]))}
     assert eval(literal(DESIGN), names) == DESIGN
+
+
+def test_a_difference_of_an_array_is_reduced_to_one_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    def differs(trial: Trial) -> None:
+        assert not any(isinstance(part, Cascade) and part.values > 2 for part in trial.design.parts)
+
+    monkeypatch.setitem(ARRAY_PAIRS, "array-planted", ArrayPair(differs, 1))
+    parts = Loop(0, 0, 8, 0, False, 0, 0), Cascade(0, 1, (False,), 4, ())
+    design = array_designs.Design("npu1", 1, 0, 0, parts, ())
+    error = attack.disagreement("array-planted", Trial(design))
+    assert error is not None
+    found = attack.reduced("array-planted", design, error, seconds=1e9)
+    least = array_designs.Design("npu1", 1, 0, 0, (Cascade(0, 0, (), 3, ()),), ())
+    assert found.arguments == (least,)
+    text = attack.text_of("array-planted", found)
+    names: dict[str, Any] = {}
+    exec(text, names)
+    with pytest.raises(AssertionError):
+        names["test_array_planted_agrees"]()
+    assert array_designs.drawn(7) == array_designs.drawn(7)

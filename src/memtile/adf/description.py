@@ -432,7 +432,7 @@ def read(data: bytes | str, origin: str) -> Description:
     """
     try:
         raw = msgspec.json.decode(data)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputFileError(f"{origin}: not the JSON of a graph ({error}).") from error
     if not isinstance(raw, dict) or raw.get("format") != FORMAT:
         raise InputFileError(f'{origin}: not a description of a graph: it has no "format": "{FORMAT}".')

@@ -68,7 +68,7 @@ class ServedReport:
         """
         try:
             return msgspec.json.decode(answer, type=cls)
-        except (msgspec.DecodeError, RecursionError) as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise InputFileError(f"{where}: {_NO_RESULT}: {error}. {_SAME_VERSION}") from None
 
     def lines(self) -> Iterator[str]:
