@@ -19,13 +19,14 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from queue import Queue
 from typing import NamedTuple
 
-from chosen_plugin import arguments, key
+from chosen_plugin import Test, arguments, key
 from listed import PACKAGE, SOURCE
 from operators import Change, Function, Text, changes, functions
 from reached import tests_of
@@ -129,11 +130,20 @@ def made(file: str, name: str, text: Text, function: Function, change: Change) -
     return Drawn(file, name, line, change.kind, before, after, new.decode(), text.of(function))
 
 
-def fate(mutant: Drawn, source: Path, runners: Queue[Runner]) -> Fate:
-    """Run the tests of a mutant until one fails."""
+def fate(mutant: Drawn, source: Path, runners: Queue[Runner], without: Container[Test]) -> Fate:
+    """Run the tests of a mutant until one fails.
+
+    Args:
+        mutant: the change.
+        source: a copy of the source, with byte code.
+        runners: those that are free.
+        without: tests that fail anyway.
+    """
     begun, runner = time.monotonic(), runners.get()
     try:
-        tests = tests_of(mutant.file, mutant.function, mutant.around)
+        tests = [
+            test for test in tests_of(mutant.file, mutant.function, mutant.around) if test not in without
+        ]
         if not tests:
             return Fate(mutant, "no test", "", 0)
         with tempfile.TemporaryDirectory() as place:
@@ -149,33 +159,38 @@ def fate(mutant: Drawn, source: Path, runners: Queue[Runner]) -> Fate:
 
 
 def tried(mutants: Sequence[Drawn], place: Path, workers: int) -> list[Fate]:
-    """Try mutants, and print what becomes of each."""
+    """Try mutants, and print what becomes of each; again without tests that fail anyway, if one did."""
     source = copied(place)
     compileall.compile_dir(source, quiet=2, workers=workers)
     runners = Queue[Runner]()
     made = [Runner(place / f"runner{number}") for number in range(workers)]
     for runner in made:
         runners.put(runner)
-    found = []
+    found, without, left = dict[Drawn, Fate](), set[Test](), [*mutants]
     with ThreadPoolExecutor(workers) as pool:
-        for each in pool.map(lambda mutant: fate(mutant, source, runners), mutants):
-            found.append(each)
-            mutant = each.mutant
-            where = f"{PACKAGE}/{mutant.file}:{mutant.line} {mutant.function}, {mutant.kind}"
-            print(f"{each.became:8} {each.seconds:5.1f} s {where} {each.test}", flush=True)
+        while left:
+            run = partial(fate, source=source, runners=runners, without=frozenset(without))
+            for each in pool.map(run, left):
+                found[each.mutant] = each
+                mutant = each.mutant
+                where = f"{PACKAGE}/{mutant.file}:{mutant.line} {mutant.function}, {mutant.kind}"
+                print(f"{each.became:8} {each.seconds:5.1f} s {where} {each.test}", flush=True)
+            failing = failing_anyway([found[mutant] for mutant in left], source, workers)
+            left = [mutant for mutant in left if found[mutant].test in failing]
+            without |= {name for test in failing for name in (key(test), key(test.partition("[")[0]))}
     for runner in made:
         runner.end()
-    return confirmed(found, source, workers)
+    return [*found.values()]
 
 
-def confirmed(fates: Sequence[Fate], source: Path, workers: int) -> list[Fate]:
-    """Count no mutant as killed by a test that fails without it, too."""
+def failing_anyway(fates: Sequence[Fate], source: Path, workers: int) -> set[str]:
+    """Tests that killed a mutant, and fail without it too."""
     tests = sorted({each.test for each in fates if each.became == "killed"})
     became, said = unchanged(source, arguments(map(key, tests)), workers) if tests else ("passed", "")
-    failed = set(FAILED.findall(said)) if became != "passed" else set()
+    failed = set(FAILED.findall(said)) & {*tests} if became != "passed" else set[str]()
     if became != "passed":
-        print(f"tests that fail without a mutant: {', '.join(sorted(failed)) or said[-2000:]}")
-    return [each._replace(became="no test") if each.test in failed else each for each in fates]
+        print(f"tests that fail without a mutant: {', '.join(sorted(failed)) or said[-2000:]}", flush=True)
+    return failed
 
 
 def report(fates: Sequence[Fate]) -> tuple[int, int]:
