@@ -65,7 +65,7 @@ ASKED = {
 }
 BROWSER = """
 import json, subprocess, sys
-absent = "numba llvmlite rustworkx ml_dtypes msgspec filelock typer elftools torch resource"
+absent = "numba llvmlite rustworkx ml_dtypes msgspec typer elftools torch resource"
 for name in absent.split():
     sys.modules[name] = None
 def no_process(*given, **more):

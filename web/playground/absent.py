@@ -95,15 +95,10 @@ def _refused(name: str) -> RuntimeError:
     return RuntimeError(f"{name} is not in the browser. Run this with memtile on your computer.")
 
 
-def _file_lock(*_given: Any, **_more: Any) -> Any:
-    raise _refused("filelock.FileLock")
-
-
 _HAS: dict[str, dict[str, Any]] = {
     "ml_dtypes": {"bfloat16": bfloat16},
     "msgspec": {"Meta": _Meta},
     "rustworkx": {"PyDiGraph": _Graph, "dijkstra_shortest_paths": _shortest},
-    "filelock": {"FileLock": _file_lock},
 }
 
 
