@@ -81,7 +81,7 @@ mutants: $(SETUP)
 # Random changes of the source: make mutants-random N=40 SEED=1; without SEED the date draws. LEAST=50 fails below that share.
 mutants-random: $(SETUP)
 	$(BIN)/python tests/mutants/random_mutants.py $(or $(N),40) --seed $(or $(SEED),0) --least $(or $(LEAST),0) \
-	    --workers $(WORKERS)
+	    $(if $(SECONDS),--seconds $(SECONDS)) --workers $(WORKERS)
 
 # Which tests run which functions, for mutants-random: all of them in the interpreter, some 15 minutes.
 mutants-map: $(SETUP)

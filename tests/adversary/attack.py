@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import os
-import subprocess
 import sys
 import time
 import traceback
@@ -24,6 +23,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from adversary.array_designs import Design, build, drawn_array, features, smaller
 from adversary.array_pairs import ARRAY_PAIRS, NotApplicableError, Trial
+from adversary.checkout import commit
 from adversary.pairs import PAIRS, Pair
 from memtile.errors import MemtileError
 from places import ROOT
@@ -205,7 +205,7 @@ class Ledger:
 
     def line(self) -> str:
         """Seed, designs, runs of pairs, processor seconds, commit and pairs with a difference."""
-        cells = self.seed, self.designs, sum(self.pairs.values()), f"{_cpu() - self._began:.0f}", _commit()
+        cells = self.seed, self.designs, sum(self.pairs.values()), f"{_cpu() - self._began:.0f}", commit()
         return "\t".join(map(str, (*cells, ",".join(sorted(self.bad)) or "-")))
 
     def table(self) -> str:
@@ -221,11 +221,6 @@ def _cpu() -> float:
 
 
 @cache
-def _commit() -> str:
-    done = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True)
-    return done.stdout.strip()
-
-
 def attack_arrays(names: Sequence[str], seeds: Iterable[int], ledger: Ledger) -> None:
     """Run the designs of some seeds through pairs, each through all cheap ones and some of the others."""
     for each in seeds:

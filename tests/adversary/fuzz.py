@@ -23,6 +23,7 @@ from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
 
+from adversary.checkout import commit
 from adversary.lines import SOURCE, covered
 from adversary.readers import READERS
 from adversary.search import Search, Searched, most_memory
@@ -86,8 +87,8 @@ def fuzz(name: str, seconds: float | None, seed: int, *, missed: bool = False) -
         print("\n".join(f"  never: {each}" for each in lines.missed[:_SHOWN]), flush=True)
     if seconds is not None:
         _keep(work / "kept", found)
-    _note(f"{name}\t{took:.1f}\t{found.inputs}\t{len(found.failures)}\t{seed}\t{_commit()}\n")
     _write_failures(work, found)
+    _note(f"{name}\t{took:.1f}\t{found.inputs}\t{len(found.failures)}\t{seed}\t{commit()}\n")
     return len(found.failures)
 
 
@@ -116,11 +117,6 @@ def _note(line: str) -> None:
     """Add a line to the ledger; searches that run at once share it."""
     with (WORK / _LEDGER).open("a", encoding="utf-8") as ledger:
         ledger.write(line)
-
-
-def _commit() -> str:
-    command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty"]
-    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip() or "-"
 
 
 def _one(name: str, seconds: float | None, seed: int, more: Sequence[str]) -> tuple[int, str]:

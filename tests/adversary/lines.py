@@ -9,9 +9,9 @@ from pathlib import Path
 from types import CodeType
 from typing import NamedTuple
 
-from places import ROOT
+import memtile
 
-SOURCE = ROOT / "src" / "memtile"
+SOURCE = Path(memtile.__file__).parent
 
 
 class Covered(NamedTuple):

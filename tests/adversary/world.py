@@ -325,7 +325,7 @@ class World(System):
     def remove_folder(self, folder: Path) -> None:
         if folder.is_symlink():
             self.unlink(folder)
-        for place, folders, files in os.walk(folder, topdown=False):
+        for place, folders, files in sorted(os.walk(folder), reverse=True):
             for each in sorted(files):
                 with suppress(FileNotFoundError, IsADirectoryError):
                     self._try(lambda each=each, place=place: self.unlink(os.path.join(place, each)))  # type: ignore[misc]
@@ -380,7 +380,7 @@ class World(System):
     def _rescan(self) -> None:
         """Know of what others have made or removed, such as a compiler."""
         found: dict[str, str] = {}
-        for place, folders, files in os.walk(self.root):
+        for place, folders, files in sorted(os.walk(self.root)):
             for each in (*sorted(folders), *sorted(files)):
                 full = os.path.join(place, each)
                 kind = "link" if os.path.islink(full) else "folder" if os.path.isdir(full) else "file"

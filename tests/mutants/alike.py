@@ -95,7 +95,7 @@ def alike(file: str, name: str, function: str, known: Collection[str], most: int
         "memtile." + file.removesuffix(".py").removesuffix("/__init__").replace("/", "."),
         *name.split("."),
     }
-    for word in words_of(DOCSTRING.sub("", function, count=1)) | own:
+    for word in sorted(words_of(DOCSTRING.sub("", function, count=1)) | own):
         found = having.get(word, ())
         if len(found) <= COMMON:
             for test in found:
@@ -106,4 +106,4 @@ def alike(file: str, name: str, function: str, known: Collection[str], most: int
             score[test] += 3 / len(found)
     for test in score:
         score[test] *= 2 if tests[test][0] in known else 1
-    return [tests[test] for test in sorted(score, key=lambda test: -score[test])[:most]]
+    return [tests[test] for test in sorted(score, key=lambda test: (-score[test], test))[:most]]

@@ -13,6 +13,7 @@ import argparse
 import ast
 import compileall
 import json
+import math
 import random
 import re
 import sys
@@ -130,7 +131,9 @@ def made(file: str, name: str, text: Text, function: Function, change: Change) -
     return Drawn(file, name, line, change.kind, before, after, new.decode(), text.of(function))
 
 
-def fate(mutant: Drawn, source: Path, runners: Queue[Runner], without: Container[Test]) -> Fate:
+def fate(
+    mutant: Drawn, source: Path, runners: Queue[Runner], without: Container[Test], end: float = math.inf
+) -> Fate:
     """Run the tests of a mutant until one fails.
 
     Args:
@@ -138,9 +141,12 @@ def fate(mutant: Drawn, source: Path, runners: Queue[Runner], without: Container
         source: a copy of the source, with byte code.
         runners: those that are free.
         without: tests that fail anyway.
+        end: of the monotonic clock: after it nothing is tried, and nothing decided.
     """
-    begun, runner = time.monotonic(), runners.get()
+    runner, begun = runners.get(), time.monotonic()
     try:
+        if begun > end:
+            return Fate(mutant, "late", "", 0)
         tests = [
             test for test in tests_of(mutant.file, mutant.function, mutant.around) if test not in without
         ]
@@ -158,8 +164,9 @@ def fate(mutant: Drawn, source: Path, runners: Queue[Runner], without: Container
     return Fate(mutant, "killed" if failed else "no test", failed[0] if failed else said[-300:], took)
 
 
-def tried(mutants: Sequence[Drawn], place: Path, workers: int) -> list[Fate]:
-    """Try mutants, and print what becomes of each; again without tests that fail anyway, if one did."""
+def tried(mutants: Sequence[Drawn], place: Path, workers: int, seconds: float) -> list[Fate]:
+    """Try mutants for some time, and print what becomes of each; again without tests that fail anyway."""
+    end = time.monotonic() + seconds
     source = copied(place)
     compileall.compile_dir(source, quiet=2, workers=workers)
     runners = Queue[Runner]()
@@ -169,7 +176,7 @@ def tried(mutants: Sequence[Drawn], place: Path, workers: int) -> list[Fate]:
     found, without, left = dict[Drawn, Fate](), set[Test](), [*mutants]
     with ThreadPoolExecutor(workers) as pool:
         while left:
-            run = partial(fate, source=source, runners=runners, without=frozenset(without))
+            run = partial(fate, source=source, runners=runners, without=frozenset(without), end=end)
             for each in pool.map(run, left):
                 found[each.mutant] = each
                 mutant = each.mutant
@@ -222,18 +229,19 @@ def main() -> int:
     parser.add_argument("--only", default="", help="files that begin so, such as check/")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--least", type=float, default=0, help="the share that must be killed, in percent")
+    parser.add_argument("--seconds", type=float, default=math.inf, help="after which no other is tried")
     parser.add_argument("--log", type=Path, help="a file to write what became of each to, as JSON")
     chosen = parser.parse_args()
     seed = chosen.seed or int(time.strftime("%Y%m%d", time.gmtime()))
     mutants = drawn(chosen.count, seed, chosen.only)
     print(f"{len(mutants)} mutants of seed {seed}", flush=True)
     with tempfile.TemporaryDirectory() as place:
-        fates = tried(mutants, Path(place), chosen.workers)
+        fates = tried(mutants, Path(place), chosen.workers, chosen.seconds)
     if chosen.log:
         rows = [each._asdict() | {"mutant": each.mutant._asdict()} for each in fates]
         chosen.log.write_text(json.dumps(rows, indent=1), encoding="utf-8")
     killed, every = report(fates)
-    return int(100 * killed < chosen.least * every)
+    return int(not every or 100 * killed < chosen.least * every)
 
 
 if __name__ == "__main__":

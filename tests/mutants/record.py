@@ -20,19 +20,19 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from zlib import crc32
 
+from alike import FOLDERS
 from listed import PACKAGE, SOURCE
+from random_mutants import ROOMS
 from reached import MAP, write
 from run import copied
 
 ROOT = SOURCE.parent
 TESTS = ROOT / "tests"
 PLACE = ROOT / ".cache" / "mutants"
-FOLDERS = ("data", "faults", "clients", "timing", "words")
 LEFT_OUT = (  # what starts processes, or a compiler, for each test
     "faults/test_mutants.py",
     *(f"data/test_{name}_*" for name in ("aie_api", "adf", "cpp", "graph", "library")),
 )
-ROOMS = ("model", "sim", "importers", "check", "explain", "cpp", "iron")
 MARKS, RECORD = "MEMTILE_MARKS", "MEMTILE_RECORD"  # as in marks_plugin.py
 MARKED = "not slow and not chance and not interpreter and not compiled"
 MODULE = """
