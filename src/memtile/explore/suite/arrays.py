@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -35,12 +36,10 @@ def read_expected(path: str) -> Array:
         return found.astype(found.dtype.newbyteorder("<"), copy=False)
     lines = read_text(Path(path)).replace(",", " ").splitlines()
     words = [word for line in lines if not line.startswith("T") for word in line.split()]
-    for kind in (int, float):
-        try:
-            numbers = [kind(word) for word in words]
-        except ValueError:
-            continue
-        return _integers(numbers, path) if kind is int else np.array(numbers, np.float64)
+    with suppress(ValueError):
+        return _integers([int(word) for word in words], path)
+    with suppress(ValueError):
+        return np.array(words, np.float64)
     raise InputFileError(f"{path}: this is no text of numbers. Give numbers alone, or a .npy file.")
 
 
