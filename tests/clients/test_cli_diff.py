@@ -106,6 +106,36 @@ def test_records_are_compared_without_running_anything() -> None:
     assert with_a_design["not_compared"] == ["words", "registers"]
 
 
+FIRST_KEYS = """
+    status timed cycles cycles_before clock_mhz bytes_per_cycle bit_exact channels cores checks unsimulated
+    bound band lifted findings waits waiting resting errors assumed timing host_cycles parameters""".split()  # noqa: SIM905
+"""Of a result in the first records of version 1."""
+
+
+def test_records_of_earlier_memtiles_are_compared() -> None:
+    run("ring.py", "--record", "new.json")
+    record = json.loads(Path("new.json").read_text())
+    record["result"] = {key: record["result"][key] for key in FIRST_KEYS}
+    Path("old.json").write_text(json.dumps(record))
+    diff("old.json", "new.json", code=0)
+    record["result"]["channels"][0]["words"] = "many"
+    Path("old.json").write_text(json.dumps(record))
+    refused = diff("old.json", "new.json", code=2)["error"]["message"]
+    assert "Expected `int`, got `str` - at `$.result.channels[0].words`. Write it again" in refused
+
+
+def test_records_without_time_are_compared() -> None:
+    run("ring.py", "--record", "timed.json")
+    run("ring.py", "--untimed", "--record", "untimed.json")
+    diff("untimed.json", "untimed.json", code=0)
+    found = diff("timed.json", "untimed.json")["cycles"]
+    assert [(each["what"], each["second"]) for each in found["run"]] == [
+        ("cycles", None),
+        ("host_cycles", None),
+    ]
+    assert found["causes"] == found["channels"] == []
+
+
 def test_findings_that_only_one_has() -> None:
     others = diff("hold.py", "hold.py", "--set", "value=1", "--second-set", "value=0", code=2)
     assert "twice" in others["error"]["message"]

@@ -281,6 +281,50 @@ def test_numbers_of_a_text_are_an_array(tmp_path: Path) -> None:
         read_expected(str(file))
 
 
+@pytest.mark.parametrize(
+    ("text", "got", "equal"),
+    [
+        (str(2**63 + 1), np.uint64(2**63), False),
+        (str(2**63 + 1), np.uint64(2**63 + 1), True),
+        (str(2**64 - 1), np.uint64(2**64 - 1), True),
+        (str(2**63 + 2**40), np.float64(2**63 + 2**40), True),
+        ("-1", np.uint8(255), True),  # the same bits
+    ],
+)
+def test_large_numbers_of_a_text_are_exact(tmp_path: Path, text: str, got: Any, equal: bool) -> None:
+    (file := tmp_path / "golden.txt").write_text(text)
+    came, expected = comparable(np.array([got]), read_expected(str(file)), 0.0)
+    assert came.dtype == expected.dtype
+    assert (came == expected).tolist() == [equal]
+
+
+def test_bytes_are_taken_as_large_numbers() -> None:
+    expected = np.array([2**63 + 1], np.uint64)
+    assert comparable(expected.view(np.uint32), expected, 0.0)[0].tolist() == [2**63 + 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("300", "expected values: 300 does not fit the output of uint8."),
+        ("-129", "expected values: -129 does not fit the output of uint8."),
+        ("1.5", "expected values: 1.5 does not fit the output of uint8."),
+        (str(2**64), f"golden.txt: no integers of 64 bits hold the numbers from 0 to {2**64}."),
+        (f"-1 {2**63}", f"golden.txt: no integers of 64 bits hold the numbers from -1 to {2**63}."),
+    ],
+)
+def test_expected_numbers_that_no_output_has_are_refused(tmp_path: Path, text: str, says: str) -> None:
+    (file := tmp_path / "golden.txt").write_text(f"0 {text}")
+    with pytest.raises(InputFileError) as caught:
+        comparable(np.zeros(2, np.uint8), read_expected(str(file)), 0.0)
+    assert says in str(caught.value)
+
+
+def test_floats_that_leave_out_whole_numbers_are_no_integers() -> None:
+    with pytest.raises(InputFileError, match="does not fit the output of int64"):
+        comparable(np.array([2**53 + 1]), np.array([2.0**53 + 2]), 0.0)
+
+
 @pytest.mark.parametrize("name", ["cycles.toml", "cycles.json"])
 def test_a_baseline_is_read_as_it_was_written(tmp_path: Path, name: str) -> None:
     cycles = {'b "x"': 65_407, "a": 1}

@@ -15,7 +15,8 @@ import memtile
 from left_out import needs
 from memtile import adf, schema
 from memtile.adf.running import GraphRun
-from memtile.cli.costs import call_costs
+from memtile.arch.core_costs import CoreCosts
+from memtile.cli.costs import call_costs, costs_of
 from memtile.cli.main import app
 from memtile.explain.deadlock.graph import PartyKind, Via, WaitEdge, WaitGraph, WaitNode
 from memtile.explain.waiting_sentences import named_waits
@@ -303,6 +304,15 @@ def test_costs_are_read_by_name() -> None:
     assert call_costs(["gr.k=2088", "twice=1"]) == {"gr.k": 2088, "twice": 1}
     with pytest.raises(memtile.InputFileError, match=r"--cost gives gr\.k twice"):
         call_costs(["gr.k=1", "gr.k=2"])
+
+
+def test_whole_costs_may_be_floats_of_json(tmp_path: Path) -> None:
+    (file := tmp_path / "costs.json").write_text('{"load": 2.0, "functions": {"f": 7.0}}')
+    assert costs_of(file) == CoreCosts(load=2, functions={"f": 7})
+    for wrong in ("2.5", "true", "9", "[]"):
+        file.write_text(f'{{"load": {wrong}}}')
+        with pytest.raises(memtile.DesignError, match=r"load is .* cycles, allowed are 0\.\.8 whole cycles"):
+            costs_of(file)
 
 
 def test_waits_are_said_in_the_users_names() -> None:

@@ -30,7 +30,7 @@ class CoreCosts:
     """Cycles of an operation, by its class, and of one call of functions.
 
     Raises:
-        DesignError: a value is outside its range.
+        DesignError: a value is no whole number, or outside its range.
     """
 
     load: int = _cost(1, 0, 8)
@@ -50,14 +50,14 @@ class CoreCosts:
         problems = [
             Problem(
                 f.name,
-                f"{getattr(self, f.name)} cycles",
-                f"{f.metadata['low']}..{f.metadata['high']} cycles",
+                f"{getattr(self, f.name)!r} cycles",
+                f"{f.metadata['low']}..{f.metadata['high']} whole cycles",
                 reason="core_costs",
                 where="costs of operations",
                 source=f.metadata["source"].text,
             )
             for f in fields(self)
-            if f.metadata and not f.metadata["low"] <= getattr(self, f.name) <= f.metadata["high"]
+            if f.metadata and not _is_whole(getattr(self, f.name), f.metadata["low"], f.metadata["high"])
         ]
         problems += [
             Problem(
@@ -69,9 +69,15 @@ class CoreCosts:
                 source="functions of cores, docs/kernels.md",
             )
             for name, cycles in self.functions.items()
-            if not isinstance(cycles, int) or isinstance(cycles, bool) or cycles < 0
+            if not _is_whole(cycles, 0)
         ]
         raise_if(problems, DesignError)
+
+
+def _is_whole(cycles: object, low: int, high: int | None = None) -> bool:
+    if not isinstance(cycles, int) or isinstance(cycles, bool):
+        return False
+    return low <= cycles and (high is None or cycles <= high)
 
 
 _FUNCTIONS = """

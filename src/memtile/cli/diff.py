@@ -194,15 +194,15 @@ def _of_record(name: str, found: dict[str, Any]) -> ComparedSide:
     import msgspec
 
     from memtile.explain.compare.comparison import ComparedSide
+    from memtile.explain.compare.cycles import ComparedRecord
     from memtile.explain.record import VERSION
-    from memtile.schemas.runs import Record, RunOutput
 
     if found.get("version") != VERSION or not isinstance(found.get("result"), dict):
         raise InputFileError(
             f"{name}: the record has version {found.get('version')!r}; this memtile reads version {VERSION}."
         )
     try:
-        msgspec.convert(msgspec.convert(found, Record)["result"], RunOutput)
+        msgspec.convert(found, ComparedRecord)
     except msgspec.ValidationError as error:
         raise InputFileError(
             f"{name}: {error}. Write it again: memtile run DESIGN --record FILE.json."

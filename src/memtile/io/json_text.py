@@ -11,7 +11,8 @@ from memtile.errors import InputFileError
 _MOST_DIGITS = 100  # no number that means something here is longer
 
 
-_HALF = re.compile(r"\\u[dD][89a-fA-F]")  # of a surrogate pair; the other half may follow
+_HALF = re.compile(r"\\u[dD](?:[89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..\\u[dD])[c-fC-F])")
+"""Half of a surrogate pair without the other half, in JSON whose escaped backslashes are taken out."""
 _BEGIN = re.compile(r'\s*(?:\[|\{\s*(?:"|\}|$)|[-\d"]|(?:true|false|null)\b|$)')
 
 
@@ -29,18 +30,16 @@ def parse_json(text: str, name: str) -> Any:
     """
     try:
         found = json.loads(text, object_pairs_hook=lambda pairs: _object(name, pairs), parse_int=_whole)
-        if _HALF.search(text):
-            json.dumps(found, ensure_ascii=False).encode("utf-8")
-        return found
     except json.JSONDecodeError as error:
         place = f"{name}, line {error.lineno}, column {error.colno}"
         raise InputFileError(f"{place}: this is not JSON: {error.msg}.") from None
-    except UnicodeEncodeError:
-        raise InputFileError(f"{name}: a text has half of a surrogate pair. Give Unicode text.") from None
     except ValueError as error:
         raise InputFileError(f"{name}: this JSON cannot be read: {error}.") from None
     except RecursionError:
         raise InputFileError(f"{name}: this JSON cannot be read: it is nested too deeply.") from None
+    if _HALF.search(text.replace(r"\\", " ")):
+        raise InputFileError(f"{name}: a text has half of a surrogate pair. Give Unicode text.")
+    return found
 
 
 def parse_json_lines(text: str, name: str) -> Any:

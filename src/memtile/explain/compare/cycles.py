@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, NotRequired, TypedDict
 
-from memtile.documents import Scalar, one_of
+from memtile.documents import Count, Scalar, one_of
 from memtile.model.state.causes import Cause, CoreCause
 
 _NAMES = ("status", "cycles", "host_cycles", "bit_exact")
@@ -15,6 +15,57 @@ _Value = Annotated[Any, one_of(Scalar)]
 _SHOWN = 20  # lines about channels and cores
 _TEXTS = {each.name.lower().replace("_", " "): each.text for each in (*CoreCause, *Cause)}
 _LISTS = ("errors", "waiting", "resting", "unsimulated", "assumed")
+
+
+class _ComparedUse(TypedDict, total=False):
+    """Of a channel or core; cycles are null if untimed."""
+
+    label: str
+    kernel: str
+    cycles: dict[str, Count] | None
+    words: Count
+    bds: Count
+    tasks: Count
+
+
+class _ComparedChannel(_ComparedUse):
+    channel: str
+
+
+class _ComparedCore(_ComparedUse):
+    core: str
+
+
+class _ComparedFinding(TypedDict):
+    code: str
+    message: str
+
+
+class _ComparedResult(TypedDict):
+    status: str
+    cycles: Count | None
+    channels: list[_ComparedChannel]
+    cores: list[_ComparedCore]
+    findings: list[_ComparedFinding]
+    host_cycles: NotRequired[Count | None]
+    bit_exact: NotRequired[bool | None]
+    errors: NotRequired[list[str]]
+    waiting: NotRequired[list[str]]
+    resting: NotRequired[list[str]]
+    unsimulated: NotRequired[list[str]]
+    assumed: NotRequired[list[str]]
+
+
+_Stream = TypedDict("_Stream", {"from": str, "to": list[str]})
+
+
+class ComparedRecord(TypedDict):
+    """What a comparison reads of a record, so that it reads earlier ones, which have fewer keys."""
+
+    result: _ComparedResult
+    verdict: NotRequired[str]
+    bytes: NotRequired[dict[str, dict[str, Count]]]
+    streams: NotRequired[list[_Stream]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +178,8 @@ def _largest(changes: Iterator[Change]) -> list[Change]:
 
 def _causes(first: Mapping[str, Any], second: Mapping[str, Any]) -> Iterator[Change]:
     for what in ("channels", "cores"):
+        if any(use.get("cycles") is None for each in (first, second) for use in each[what]):
+            continue  # of a run without time
         sums = [_sums(each[what]) for each in (first, second)]
         for cause in dict.fromkeys((*sums[0], *sums[1])):
             yield from _changed(f"all {what}", _said(cause), sums[0].get(cause, 0), sums[1].get(cause, 0))
@@ -154,8 +207,9 @@ def _of_one(name: str, one: Mapping[str, Any], two: Mapping[str, Any]) -> Iterat
     label = known.get("label") or known.get("kernel") or ""
     where = f"{name} {label!r}" if label else name
     cycles = one.get("cycles", {}), two.get("cycles", {})
-    for cause in dict.fromkeys((*cycles[0], *cycles[1])):
-        yield from _changed(where, _said(cause), *(each.get(cause, 0) for each in cycles))
+    if cycles[0] is not None and cycles[1] is not None:
+        for cause in dict.fromkeys((*cycles[0], *cycles[1])):
+            yield from _changed(where, _said(cause), *(each.get(cause, 0) for each in cycles))
     for count in ("words", "bds", "tasks"):
         yield from _changed(where, count, one.get(count, 0), two.get(count, 0))
 

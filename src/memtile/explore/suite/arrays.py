@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ Array = npt.NDArray[Any]
 LAST_NAME = ""
 """Name of an expected array without a number: the last argument that the array writes."""
 _TEXT = (".txt", ".csv")
+_EXACT = 1 << 53  # beyond it, floats leave out whole numbers
 
 
 def read_expected(path: str) -> Array:
@@ -34,12 +36,22 @@ def read_expected(path: str) -> Array:
         return found.astype(found.dtype.newbyteorder("<"), copy=False)
     lines = read_text(Path(path)).replace(",", " ").splitlines()
     words = [word for line in lines if not line.startswith("T") for word in line.split()]
-    for kind in (np.int64, np.float64):
-        try:
-            return np.array(words, kind)
-        except (ValueError, OverflowError):  # a float, or a whole number of more than 64 bits
-            continue
+    with suppress(ValueError):
+        return _integers([int(word) for word in words], path)
+    with suppress(ValueError):
+        return np.array(words, np.float64)
     raise InputFileError(f"{path}: this is no text of numbers. Give numbers alone, or a .npy file.")
+
+
+def _integers(numbers: Sequence[int], path: str) -> Array:
+    """Return integers of 64 bits, unsigned ones where signed ones do not hold them."""
+    low, high = min(numbers, default=0), max(numbers, default=0)
+    kind = np.int64 if high <= np.iinfo(np.int64).max else np.uint64
+    limits = np.iinfo(kind)
+    if low < limits.min or high > limits.max:
+        says = f"no integers of 64 bits hold the numbers from {low} to {high}"
+        raise InputFileError(f"{path}: {says}. Give numbers of the output's type, floats with a point.")
+    return np.array(numbers, kind)
 
 
 def comparable(got: Array, expected: Array, tolerance: float) -> tuple[Array, Array]:
@@ -55,11 +67,13 @@ def comparable(got: Array, expected: Array, tolerance: float) -> tuple[Array, Ar
         are taken as the expected type; floats with a tolerance and numbers of texts as what came out.
 
     Raises:
-        InputFileError: an expected float does not fit the integers that came out.
+        InputFileError: an expected number does not fit the integers that came out.
     """
     if got.dtype != expected.dtype:
         fits = tolerance and is_float(got.dtype) and is_float(expected.dtype)
-        if fits or expected.dtype in (np.int64, np.float64):
+        are_bytes = got.nbytes == expected.nbytes and got.size != expected.size
+        large = expected.dtype == np.uint64 and not are_bytes
+        if fits or large or expected.dtype in (np.int64, np.float64):
             _check_whole(expected, got.dtype)
             expected = expected.astype(got.dtype)
         elif got.nbytes == expected.nbytes:
@@ -72,15 +86,20 @@ def comparable(got: Array, expected: Array, tolerance: float) -> tuple[Array, Ar
 
 
 def _check_whole(expected: Array, dtype: np.dtype[Any]) -> None:
-    """Refuse floats that an integer type does not hold."""
-    if dtype.kind not in "iu" or expected.dtype.kind != "f":
+    """Refuse numbers that an integer type does not hold, as signed or unsigned ones of its bits."""
+    if dtype.kind not in "iu" or not expected.size:
         return
-    limits = np.iinfo(dtype)
-    fits = (expected == np.trunc(expected)) & (expected >= limits.min) & (expected < float(limits.max) + 1)
-    if not fits.all():
+    limits, wrong = np.iinfo(dtype), list[Any]()
+    if expected.dtype.kind == "f":
+        is_exact = (expected == np.trunc(expected)) & (np.abs(expected) <= _EXACT)
+        wrong += list(expected[~(is_exact & (expected >= limits.min) & (expected <= limits.max))][:1])
+    else:
+        ends = int(expected.min()), int(expected.max())
+        wrong += [end for end in ends if not -(1 << limits.bits - 1) <= end < 1 << limits.bits]
+    if wrong:
         raise InputFileError(
-            f"expected values: {expected[~fits][0]:g} does not fit the output of {dtype.name}. "
-            "Give whole numbers in its range."
+            f"expected values: {wrong[0]} does not fit the output of {dtype.name}. "
+            "Give whole numbers in its range, large ones without a point or exponent."
         )
 
 
