@@ -27,8 +27,34 @@ def test_the_page_is_made_from_the_table() -> None:
     named = [(row.subject, row.figure) for row in ROWS]
     assert len(set(named)) == len(named)
     assert set(CLAIMS["values_in"](PAGE)) == set(named)
-    changed = CLAIMS["in_page"](PAGE, {named[0]: "no"})
-    assert CLAIMS["values_in"](changed) == {**CLAIMS["values_in"](PAGE), named[0]: "no"}
+    no = CLAIMS["OnPage"]("no", "**no**")
+    changed = CLAIMS["in_page"](PAGE, {named[0]: no})
+    assert CLAIMS["values_in"](changed) == {**CLAIMS["values_in"](PAGE), named[0]: no}
+    other = PAGE.replace(f"`{ROWS[0].run}`", "`memtile run examples/headline.py`")
+    assert named[0] not in CLAIMS["values_in"](other), "what another command gave"
+    assert CLAIMS["in_page"](other, {}).count("not measured yet") == PAGE.count("not measured yet") + 1
+
+
+def test_each_row_has_a_value_that_holds_or_not_or_a_reason() -> None:
+    for claim in ROWS:
+        measured, holds = CLAIMS["values_in"](PAGE)[claim.subject, claim.figure]
+        assert (holds == "-") is measured.startswith("not measured"), claim
+        assert measured != "not measured", claim
+        value = measured.removesuffix(CLAIMS["LOADED"]).removesuffix(claim.unit).strip()
+        if holds == "yes" and not value.endswith((" M", " G")):
+            assert claim.holds(CLAIMS["number"](value)), claim
+
+
+def test_limits_are_exact_and_values_short() -> None:
+    claim = CLAIMS["Claim"]("a", "b", ">= 23.8801", "true")
+    assert claim.shown_limit == ">= 23.8801"
+    assert claim._replace(limit="<= 1.25e9").shown_limit == "<= 1.25 G"
+    assert claim._replace(limit="<= 1234.5").shown_limit == "<= 1,234.5"
+    assert CLAIMS["Measured"](claim, 23.8801).shown == "23.9"
+    assert CLAIMS["Measured"](claim, 1234567.0).on_page(loaded=True) == (
+        "1.23 M (on a loaded machine)",
+        "yes",
+    )
     assert word_count.words(PAGE) < MOST_WORDS
 
 
@@ -89,15 +115,34 @@ def test_what_cannot_be_measured_is_said(capsys: pytest.CaptureFixture[str]) -> 
         claim("a", "a text", "= 7", "echo it is 7", shows=r"is (\d)"),
         claim("a", "a path", "passes", "true {designs}"),
         claim("a", "nothing", "= 7", "echo it is 8", shows=r"was (\d)"),
+        claim("a", "failed", "= 7", "sh -c 'echo it is 7; exit 3'", shows=r"is (\d)"),
     ]
     found = CLAIMS["measure"](rows, {})
-    assert [each.is_fault for each in found] == [False, False, True]
+    assert [each.is_fault for each in found] == [False, False, True, True]
     assert [each.shown for each in found] == [
         "7",
         "not measured: needs --path designs=PATH",
         r"not measured: no figure was (\d) in what the command gave",
+        "7, but exit code 3: it is 7",
     ]
-    assert capsys.readouterr().out.count("\n") == 3
+    assert [each.on_page(loaded=False).holds for each in found] == ["yes", "-", "-", "**no**"]
+    assert capsys.readouterr().out.count("\n") == 4
+
+
+def test_rows_that_are_not_measured_stay(tmp_path: Path) -> None:
+    """Those of other subjects, and those whose files were not given."""
+    (page := tmp_path / "claims.md").write_text(PAGE, "utf-8")
+    needs = next(row for row in ROWS if row.needs)
+    assert needs.is_named([needs.subject])
+    assert needs.is_named([f"{needs.subject}: {needs.figure}"])
+    assert not needs.is_named([needs.figure])
+    CLAIMS["measure"]([needs], {}, page)
+    assert page.read_text("utf-8") == PAGE
+    CLAIMS["measure"]([needs._replace(run="echo 9 passed in 1s")], {}, page)
+    assert CLAIMS["values_in"](page.read_text("utf-8")) == {
+        **CLAIMS["values_in"](PAGE),
+        (needs.subject, needs.figure): ("9 passed", "yes"),
+    }
 
 
 def test_make_has_the_targets() -> None:
