@@ -90,6 +90,11 @@ def _design(folder: Path) -> None:
     (folder / "d.py").write_text(DESIGN)
 
 
+def _baseline(folder: Path) -> None:
+    _design(folder)
+    (folder / "b.toml").write_text("[cycles]\nother = 7\n")
+
+
 def _tiling(folder: Path) -> None:
     (folder / "t.json").write_text(TILING)
 
@@ -165,7 +170,7 @@ CASES = (
         "test d.py --junit j.xml --sarif s.json --markdown m.md --baseline b.toml --update-baseline",
         "j.xml s.json m.md b.toml",
         "junit sarif markdown baseline",
-        _design,
+        _baseline,
     ),
     Case("lower to svg", "lower t.json --picture o.svg", "o.svg", "picture", _tiling),
     Case("lower to png", "lower t.json --picture o.png", "o.png", "picture", _tiling),
@@ -224,7 +229,8 @@ CASES = (
         _nothing,
     ),
 )
-_INPUTS = ("w.npy", "s.parquet")  # outputs that are inputs too: the old file is a good one of its kind
+_INPUTS = ("w.npy", "s.parquet", "b.toml")
+"""Outputs that are inputs too: the old file is a good one of its kind."""
 
 
 _SAID: dict[str, Callable[[str], None]] = {}
@@ -389,7 +395,7 @@ def _is_whole(path: Path) -> bool:
         from memtile.explore.sweep.log import Log
 
         return len(Log(path).rows) == 3
-    if path.suffix == ".svg":
+    if path.suffix in {".svg", ".xml"}:
         return ElementTree.parse(path).getroot() is not None
     return path.suffix == ".html" and path.read_text().rstrip().endswith(("</html>", "</svg>"))
 
