@@ -210,7 +210,7 @@ def _replacing(target: str, durable: bool) -> Generator[BinaryIO]:
         if durable:
             system().sync(file)
         with locked_longer(file):
-            file.close()  # what a network file system refuses, such as a quota, may be reported here
+            file.close()  # a network file system may report a quota here
             system().replace(part, target)
         if durable:
             _sync_name(target)

@@ -33,13 +33,13 @@ class NoLocks(System):
 
 
 class Between(NoLocks):
-    """Another worker gets between the files of this one and their name."""
+    """Another worker is first to give a file, or the folder of all, its name."""
 
-    def __init__(self, other: Callable[[], object]) -> None:
-        self._others = [other]
+    def __init__(self, suffix: str, other: Callable[[], object]) -> None:
+        self._suffix, self._others = suffix, [other]
 
     def replace(self, old: Path | str, new: Path | str) -> None:
-        if str(old).endswith(".new") and self._others:
+        if str(old).endswith(self._suffix) and self._others:
             self._others.pop()()
         super().replace(old, new)
 
@@ -186,12 +186,23 @@ def test_a_file_that_is_locked_is_removed_first(
     assert names(tmp_path) == []
 
 
-def test_workers_without_locks_put_the_same_sources(tmp_path: Path) -> None:
+@pytest.mark.parametrize("suffix", [".part", ".new"])
+def test_workers_without_locks_put_the_same_sources(tmp_path: Path, suffix: str) -> None:
     sources = DesignSources("d.py", {"d.py": "a = 1\n", "m.py": "b = 2\n"})
-    with using(Between(lambda: sources.put(tmp_path))):
+    with using(Between(suffix, lambda: sources.put(tmp_path))):
         assert sources.put(tmp_path) == str(tmp_path / sources.hash / "d.py")
     assert names(tmp_path) == [sources.hash]
     assert names(tmp_path / sources.hash) == ["d.py", "m.py"]
+
+
+def test_what_a_killed_worker_left_is_no_source(tmp_path: Path) -> None:
+    sources = DesignSources("d.py", {"d.py": "a = 1\n"})
+    for each in ("new", "old"):
+        (folder := tmp_path / f".{sources.hash}.{each}").mkdir()
+        (folder / "m.py").touch()
+    assert sources.put(tmp_path) == str(tmp_path / sources.hash / "d.py")
+    assert names(tmp_path) == [sources.hash]
+    assert names(tmp_path / sources.hash) == ["d.py"]
 
 
 def test_compilers_without_locks_make_the_same_library(
@@ -206,7 +217,7 @@ def test_compilers_without_locks_make_the_same_library(
         (place / "a.so").write_text("library")
         return {}
 
-    with using(Between(made)):
+    with using(Between(".new", made)):
         assert made() == tmp_path / "name" / "a.so"
     assert (tmp_path / "name" / "a.so").read_text() == "library"
     assert names(tmp_path) == ["name"]
@@ -230,14 +241,18 @@ def test_a_log_is_read_once_unless_another_sweep_wrote_it(log: Path, monkeypatch
         pass
 
 
-def test_a_log_that_cannot_be_read_again_is_left(log: Path) -> None:
+@pytest.mark.parametrize("journal", ["", "\n"])
+def test_a_log_that_cannot_be_read_again_is_left(log: Path, journal: str) -> None:
+    """A journal that was made to lock the log goes."""
     found = Log(log)
+    if journal:
+        found.journal.write_text(journal)
     before = len(os.listdir("/dev/fd"))
     log.write_text("no table")
     with pytest.raises(InputFileError):
         found.open(HEAD)
     assert len(os.listdir("/dev/fd")) == before
-    assert names(log.parent) == ["a.parquet"]
+    assert names(log.parent) == ["a.parquet", *["a.parquet.journal"] * bool(journal)]
 
 
 def test_a_sweep_that_ends_while_its_log_is_read_hides_no_row(log: Path) -> None:

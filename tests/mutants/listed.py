@@ -84,7 +84,7 @@ MUTANTS = (
     Mutant(
         "a file takes its place before it is closed",
         "output_files.py",
-        "            file.close()  # what a network file system refuses, such as a quota, may be reported here\n",
+        "            file.close()  # a network file system may report a quota here\n",
         "            pass\n",
         "tests/faults/test_file_systems.py::test_a_quota_reported_at_closing_leaves_the_old_file[False]",
     ),
@@ -114,14 +114,14 @@ MUTANTS = (
         "system.py",
         'yield "" if has_locks else',
         'yield "" if file else',
-        "tests/faults/test_file_systems.py::test_workers_without_locks_put_the_same_sources",
+        "tests/faults/test_file_systems.py::test_workers_without_locks_put_the_same_sources[.part]",
     ),
     Mutant(
         "sources that another worker put without locks are an error",
         "explore/sweep/sources.py",
         "            if not self._are_in(target):\n                raise",
         "            raise",
-        "tests/faults/test_file_systems.py::test_workers_without_locks_put_the_same_sources",
+        "tests/faults/test_file_systems.py::test_workers_without_locks_put_the_same_sources[.new]",
     ),
     Mutant(
         "a library that another process made without locks is an error",
@@ -156,7 +156,7 @@ MUTANTS = (
         "explore/sweep/log.py",
         "        except BaseException:\n            self._close()\n",
         "        except BaseException:\n",
-        "tests/faults/test_file_systems.py::test_a_log_that_cannot_be_read_again_is_left",
+        "tests/faults/test_file_systems.py::test_a_log_that_cannot_be_read_again_is_left[\\n]",
     ),
     Mutant(
         "a table is read before its journal",
@@ -175,8 +175,8 @@ MUTANTS = (
     Mutant(
         "the name of the journal is not on the disk",
         "explore/sweep/log.py",
-        "            system().sync_folder(self.path.parent)\n",
-        "            pass\n",
+        "        system().sync_folder(self.path.parent)\n",
+        "        pass\n",
         f"{SIMULATED}[sweep-382]",
     ),
     Mutant(
@@ -13293,7 +13293,7 @@ MUTANTS = (
         "explore/sweep/sources.py",
         "for each in (made, old):  #",
         "for each in ():  #",
-        f"{SIMULATED}[sources-276]",
+        "tests/faults/test_file_systems.py::test_what_a_killed_worker_left_is_no_source",
     ),
     Mutant(
         "every process compiles the engine",
