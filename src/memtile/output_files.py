@@ -20,15 +20,17 @@ from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
-from memtile.errors import cannot_write
-from memtile.system import is_at, system
+from memtile.errors import InputFileError, cannot_write
+from memtile.plain_text import printable
+from memtile.system import changes_always, is_at, locked_longer, system
 
 STANDARD_OUTPUT = "-"
 """Name of standard output among output files."""
 
 _LINKS = 40  # behind one another: as many as Linux follows
 _WRITERS = 8  # of one file at the same time, whose temporary files are removed after they were killed
-_parts: dict[BinaryIO, str] = {}  # temporary files of this process that are open now
+_ATTEMPTS = 100  # to make a temporary file that others remove meanwhile
+_parts: dict[BinaryIO, tuple[str, os.stat_result]] = {}  # temporary files of this process, as they were made
 
 
 @contextmanager
@@ -44,7 +46,7 @@ def output_file(path: Path | str, *, durable: bool = True) -> Generator[BinaryIO
             leaves one or the other. False for what can be made again, such as a cache.
 
     Raises:
-        InputFileError: the system refuses it; the old file is as it was.
+        InputFileError: the system refuses it; the old file is as it was, unless the error says otherwise.
         BrokenPipeError: ``path`` is a pipe that nobody reads any more.
     """
     try:
@@ -207,18 +209,30 @@ def _replacing(target: str, durable: bool) -> Generator[BinaryIO]:
         file.flush()
         if durable:
             system().sync(file)
-        system().replace(part, target)
+        with locked_longer(file):
+            file.close()  # a network file system may report a quota here
+            system().replace(part, target)
         if durable:
-            system().sync_folder(os.path.dirname(target))
+            _sync_name(target)
     finally:
         _discard(file)
         with suppress(OSError):  # closing writes what is left, and the disk may be full
             file.close()
 
 
+def _sync_name(target: str) -> None:
+    try:
+        system().sync_folder(os.path.dirname(target))
+    except OSError as error:
+        raise InputFileError(
+            f"{printable(target)}: the file is written, but a loss of power may undo that: {error.strerror}."
+        ) from None
+
+
 def _opened_part(target: str) -> tuple[str, BinaryIO]:
     """A new temporary file beside ``target``, locked; those of writers that were killed are removed."""
     folder, name = os.path.split(target)
+    failed = 0
     stem = os.path.join(folder, f".memtile-{sha256(os.fsencode(name)).hexdigest()[:16]}")
     for number in itertools.count():
         part = f"{stem}-{number}.part"
@@ -230,6 +244,8 @@ def _opened_part(target: str) -> tuple[str, BinaryIO]:
             for other in range(number + 1, _WRITERS):
                 _remove_abandoned(f"{stem}-{other}.part")
             return part, file
+        if (failed := failed + 1) == _ATTEMPTS:
+            raise changes_always()
     raise AssertionError
 
 
@@ -239,7 +255,7 @@ def _new_part(part: str) -> BinaryIO | None:
         file = system().open(part, "x+b", buffered=True)
     except FileExistsError:
         return None
-    _parts[file] = part
+    _parts[file] = part, os.fstat(file.fileno())
     with suppress(OSError):  # of a file system without locks
         if not system().lock(file) or not is_at(file, part):
             del _parts[file]
@@ -250,8 +266,9 @@ def _new_part(part: str) -> BinaryIO | None:
 
 def _discard(file: BinaryIO) -> None:
     """Remove a temporary file of this process, unless it has got its name."""
-    if (part := _parts.pop(file, None)) is not None and is_at(file, part):
-        with suppress(OSError):
+    part, made = _parts.pop(file, ("", None))
+    with suppress(OSError):
+        if made is not None and os.path.samestat(made, os.lstat(part)):  # the file may be closed
             system().unlink(part)
 
 
@@ -259,9 +276,17 @@ def _remove_abandoned(part: str) -> None:
     """Remove a temporary file that no process writes any more: who writes one has it locked."""
     if not os.path.lexists(part):
         return
-    with suppress(OSError), system().open(part, "rb", buffered=False, opener=_unfollowed) as file:
+    with suppress(OSError), _opened_to_lock(part) as file:
         if system().lock(file) and is_at(file, part):
             system().unlink(part)
+
+
+def _opened_to_lock(part: str) -> BinaryIO:
+    """A file open for writing, as the locks of NFS need it; if we may not, for reading."""
+    try:
+        return system().open(part, "r+b", buffered=False, opener=_unfollowed)
+    except PermissionError:
+        return system().open(part, "rb", buffered=False, opener=_unfollowed)
 
 
 def _unfollowed(path: str, flags: int) -> int:

@@ -1,6 +1,7 @@
-"""The system under memtile: every change of files that outlive a process, their locks, and the clock.
+"""The system under memtile: changes of files that outlive a process, their locks, and the clock.
 
-All writers go through :data:`system`, so that one place decides what is written in which order. A simulation
+Writers go through :func:`system`, so that one place decides what is written in which order. What a process
+makes in a folder of its own, before the folder gets its name, need not. A simulation
 puts another object there, which stops a process between two operations, refuses them, or loses what was not
 synchronised (``tests/adversary/simulate.py``).
 """
@@ -10,6 +11,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import secrets
 import shutil
 import time
 from collections.abc import Callable, Iterator
@@ -19,11 +21,12 @@ from typing import BinaryIO, cast
 
 try:
     import fcntl
-except ImportError:  # in a browser
+except ImportError:  # in a browser, and of Windows
     fcntl = None  # type: ignore[assignment]
 
 Opener = Callable[[str, int], int]
 _AGAIN_SECONDS = 0.05  # between two attempts to get a lock
+_ATTEMPTS = 100  # to lock a file that others remove meanwhile
 _UNSYNCABLE = (errno.EINVAL, errno.ENOTSUP, errno.EBADF)  # what file systems without fsync answer
 
 
@@ -137,15 +140,23 @@ def locked_file(path: Path | str, opener: Opener | None = None) -> BinaryIO | No
     Raises:
         OSError: the file cannot be opened.
     """
-    while True:
+    return _attempt(path, opener)[0]
+
+
+def _attempt(path: Path | str, opener: Opener | None = None) -> tuple[BinaryIO | None, bool]:
+    """As :func:`locked_file`, and whether the file system has locks."""
+    for _ in range(_ATTEMPTS):
         file = system().open(path, "ab", buffered=False, opener=opener)
+        has_locks = False
         with suppress(OSError):  # of a file system without locks
             if not system().lock(file):
                 file.close()
-                return None
+                return None, True
+            has_locks = True
         if is_at(file, path):
-            return file
+            return file, has_locks
         file.close()  # whoever had it has just removed it
+    raise changes_always()
 
 
 def wait_for_lock(path: Path | str, waiting: Callable[[], None] = lambda: None) -> BinaryIO:
@@ -158,18 +169,26 @@ def wait_for_lock(path: Path | str, waiting: Callable[[], None] = lambda: None) 
     Raises:
         OSError: the file cannot be opened.
     """
-    file = locked_file(path)
+    return _waited(path, waiting)[0]
+
+
+def _waited(path: Path | str, waiting: Callable[[], None] = lambda: None) -> tuple[BinaryIO, bool]:
+    """As :func:`wait_for_lock`, and whether the file system has locks."""
+    file, has_locks = _attempt(path)
     if file is None:
         waiting()
     while file is None:
         system().pause(_AGAIN_SECONDS)
-        file = locked_file(path)
-    return file
+        file, has_locks = _attempt(path)
+    return file, has_locks
 
 
 @contextmanager
-def alone(path: Path | str) -> Iterator[None]:
-    """A context that one process at a time is in.
+def alone(path: Path | str) -> Iterator[str]:
+    """A context that one process at a time is in, with a text for the names of its temporary files.
+
+    The text is empty, so that the next process finds what a killed one left. Where the file system has no
+    locks, several processes may be in the context: then each has a text of its own.
 
     Args:
         path: of a lock file, which is removed at the end.
@@ -177,20 +196,51 @@ def alone(path: Path | str) -> Iterator[None]:
     Raises:
         OSError: the lock file cannot be made.
     """
-    with wait_for_lock(path) as file:
+    file, has_locks = _waited(path)
+    with file:
         try:
-            yield
+            yield "" if has_locks else f".{os.getpid()}-{secrets.token_hex(4)}"
         finally:
-            if is_at(file, path):
-                system().unlink(path)
+            if not has_locks:
+                with suppress(OSError):  # others remove it too
+                    remove_open(file, path)
+            elif is_at(file, path):
+                remove_open(file, path)
+
+
+def remove_open(file: BinaryIO, path: Path | str) -> None:
+    """Remove a file and close it, in the order that keeps its lock as long as there are locks."""
+    if fcntl is None:
+        file.close()  # Windows removes no open file
+    system().unlink(path)
+    file.close()
+
+
+@contextmanager
+def locked_longer(file: BinaryIO) -> Iterator[None]:
+    """A context in which a locked file stays locked although it is closed."""
+    if fcntl is None:  # there are no locks, and Windows replaces no open file
+        yield
+        return
+    descriptor = os.dup(file.fileno())
+    try:
+        yield
+    finally:
+        with suppress(OSError):  # nothing was written by way of it
+            os.close(descriptor)
 
 
 def is_at(file: BinaryIO | io.FileIO, path: Path | str) -> bool:
     """Whether an open file is the one of this name, which another process may have removed or replaced."""
     try:
-        return os.path.samestat(os.fstat(file.fileno()), os.lstat(path))
+        return os.path.samestat(os.fstat(file.fileno()), os.stat(path))
     except FileNotFoundError:
         return False
+
+
+def changes_always() -> OSError:
+    """The error of a file that is never the one of its name, so that it cannot be locked."""
+    return OSError(errno.ESTALE, "its name is always that of another file")
 
 
 def _sync(descriptor: int) -> None:

@@ -259,7 +259,7 @@ class World(System):
     # Operations.
 
     def open(self, path: Path | str, mode: str, *, buffered: bool, opener: Opener | None = None) -> BinaryIO:
-        process = self.step("look" if mode == "rb" else "open", path)
+        process = self.step("look" if mode in ("rb", "r+b") else "open", path)
         raw = SimulatedFile(self, process, path, mode, opener)
         self._rescan()
         process.files.append(raw)

@@ -337,6 +337,7 @@ EXCEPTIONS = {
     "system.py: path.touch": "the same",
     "system.py: system().open 'ab'": "a lock; a journal, of which half a line is read as none",
     "output_files.py: system().open 'x+b'": "the temporary file",
+    "output_files.py: system().open 'r+b'": "the same, to lock it",
     "output_files.py: system().replace": "the temporary file takes the place of the old one",
     "explore/sweep/sources.py: system().replace": "a folder that several workers make",
     "hosts/own_files.py: system().replace": "a draft that takes its place whole, gone with its server",

@@ -63,8 +63,8 @@ MUTANTS = (
     Mutant(
         "a log forgets its journal before its name is on the disk",
         "output_files.py",
-        "            system().sync_folder(os.path.dirname(target))\n",
-        "            pass\n",
+        "        system().sync_folder(os.path.dirname(target))\n",
+        "        pass\n",
         f"{SIMULATED}[sweep-552]",
     ),
     Mutant(
@@ -82,6 +82,90 @@ MUTANTS = (
         f"{SIMULATED}[reports-200]",
     ),
     Mutant(
+        "a file takes its place before it is closed",
+        "output_files.py",
+        "            file.close()  # a network file system may report a quota here\n",
+        "            pass\n",
+        "tests/faults/test_file_systems.py::test_a_quota_reported_at_closing_leaves_the_old_file[False]",
+    ),
+    Mutant(
+        "a closed temporary file is not locked until it has its name",
+        "output_files.py",
+        "        with locked_longer(file):\n",
+        "        with suppress(ZeroDivisionError):\n",
+        "tests/faults/test_file_systems.py::test_a_temporary_file_is_locked_until_it_has_its_name",
+    ),
+    Mutant(
+        "a temporary file that was closed stays",
+        "output_files.py",
+        "if made is not None and os.path.samestat(made, os.lstat(part)):",
+        "if made is not None and is_at(file, part):",
+        "tests/faults/test_file_systems.py::test_a_temporary_file_that_was_closed_goes_too",
+    ),
+    Mutant(
+        "files to lock are opened for reading",
+        "output_files.py",
+        'open(part, "r+b", buf',
+        'open(part, "rb", buf',
+        "tests/faults/test_file_systems.py::test_what_a_killed_writer_left_is_locked_open_for_writing",
+    ),
+    Mutant(
+        "workers without locks have one name for their sources",
+        "system.py",
+        'yield "" if has_locks else',
+        'yield "" if file else',
+        "tests/faults/test_file_systems.py::test_workers_without_locks_put_the_same_sources[.part]",
+    ),
+    Mutant(
+        "sources that another worker put without locks are an error",
+        "explore/sweep/sources.py",
+        "            if not self._are_in(target):\n                raise",
+        "            raise",
+        "tests/faults/test_file_systems.py::test_workers_without_locks_put_the_same_sources[.new]",
+    ),
+    Mutant(
+        "a library that another process made without locks is an error",
+        "cpp/build.py",
+        "        if not _is_current(folder, product):\n            raise",
+        "        raise",
+        "tests/faults/test_file_systems.py::test_compilers_without_locks_make_the_same_library",
+    ),
+    Mutant(
+        "a link is never the lock",
+        "system.py",
+        "os.stat(path))\n    except",
+        "os.lstat(path))\n    except",
+        "tests/faults/test_file_systems.py::test_of_a_link_the_file_behind_it_is_locked",
+    ),
+    Mutant(
+        "an open file is removed without locks",
+        "system.py",
+        "        file.close()  # Windows removes no open file\n",
+        "        pass\n",
+        "tests/faults/test_file_systems.py::test_a_file_that_is_locked_is_removed_first[False]",
+    ),
+    Mutant(
+        "a log is read twice",
+        "explore/sweep/log.py",
+        "for each in found if each.st_size]",
+        "for each in found]",
+        "tests/faults/test_file_systems.py::test_a_log_is_read_once_unless_another_sweep_wrote_it",
+    ),
+    Mutant(
+        "a log that cannot be read again stays locked",
+        "explore/sweep/log.py",
+        "        except BaseException:\n            self._close()\n",
+        "        except BaseException:\n",
+        "tests/faults/test_file_systems.py::test_a_log_that_cannot_be_read_again_is_left[\\n]",
+    ),
+    Mutant(
+        "a table is read before its journal",
+        "explore/sweep/log.py",
+        "        self._take_journal(journal)\n",
+        "        self._take_journal(self._journal_text())\n",
+        "tests/faults/test_file_systems.py::test_a_sweep_that_ends_while_its_log_is_read_hides_no_row",
+    ),
+    Mutant(
         "the journal is never on the disk",
         "explore/sweep/log.py",
         "                system().sync(self._journal)\n",
@@ -91,8 +175,8 @@ MUTANTS = (
     Mutant(
         "the name of the journal is not on the disk",
         "explore/sweep/log.py",
-        "            system().sync_folder(self.path.parent)\n",
-        "            pass\n",
+        "        system().sync_folder(self.path.parent)\n",
+        "        pass\n",
         f"{SIMULATED}[sweep-382]",
     ),
     Mutant(
@@ -126,8 +210,8 @@ MUTANTS = (
     Mutant(
         "workers put sources without a lock",
         "explore/sweep/sources.py",
-        'with alone(folder / f".{self.hash}.lock"):',
-        "if folder:",
+        'with alone(folder / f".{self.hash}.lock") as own:',
+        'for own in ("",):',
         f"{SIMULATED}[sources-6]",
     ),
     Mutant(
@@ -13256,9 +13340,9 @@ MUTANTS = (
     Mutant(
         "remains of a killed worker are among the sources",
         "explore/sweep/sources.py",
-        "            system().remove_folder(each)\n",
-        "            pass\n",
-        f"{SIMULATED}[sources-276]",
+        "for each in (made, old):  #",
+        "for each in ():  #",
+        "tests/faults/test_file_systems.py::test_what_a_killed_worker_left_is_no_source",
     ),
     Mutant(
         "every process compiles the engine",
@@ -13270,8 +13354,8 @@ MUTANTS = (
     Mutant(
         "every process compiles the kernels",
         "cpp/build.py",
-        'with alone(f"{folder}.lock"):',
-        "if folder:",
+        'with alone(f"{folder}.lock") as unique:',
+        'for unique in ("",):',
         f"{SIMULATED}[kernels-28]",
     ),
     Mutant(

@@ -20,6 +20,7 @@ from memtile.cpp.compilers import Compiler, cache_folder
 from memtile.cpp.symbols import linkage
 from memtile.errors import InputFileError
 from memtile.output_files import write_output
+from memtile.system import system
 
 _RUNTIME = Path(build.__file__).with_name("runtime")
 _SOURCES = (_RUNTIME / "graph_recorder.cc", _RUNTIME / "graph_host.cc")
@@ -81,7 +82,7 @@ def _instance(instance: str, headers: Sequence[Path]) -> Path:
         kind, name = instance.strip(), "gr"
     text = "".join(f'#include "{each.resolve()}"\n' for each in headers) + f"{kind} {name};\n"
     folder = cache_folder().with_name("graphs")
-    folder.mkdir(mode=0o700, exist_ok=True)
+    system().make_folder(folder, 0o700)
     source = folder / f"{sha256(text.encode()).hexdigest()[:24]}.cc"
     if not source.is_file():
         write_output(source, text)

@@ -13,6 +13,7 @@ from memtile.adf.description import MemoryObject, Plio
 from memtile.adf.plan import Plan
 from memtile.errors import DesignError
 from memtile.io import plio_csv, plio_text
+from memtile.output_files import make_folder
 
 if TYPE_CHECKING:  # the array is imported when a graph runs
     from memtile.adf.plio_ports import Collected
@@ -53,7 +54,7 @@ class OutputFiles:
         for plio in plan.description.plios:
             if plio.direction == "out" and plio.file:
                 path = self.folder / plio.file
-                path.parent.mkdir(parents=True, exist_ok=True)
+                make_folder(path.parent)
                 self._write(path, plan, plio, outputs[plio.name], mhz)
                 written.append(path)
         return written

@@ -176,21 +176,32 @@ def _kept(
         most: how many stay in it.
     """
     folder, own = cache_folder(room) / name, Path(product).parts[0]
-    with alone(f"{folder}.lock"):
+    with alone(f"{folder}.lock") as unique:
         if not _is_current(folder, product):
-            place = folder.with_name(f"{folder.name}.new")
+            place = folder.with_name(f"{folder.name}{unique}.new")
             system().remove_folder(place)  # of a process that was killed
             system().make_folder(place)
             try:
                 _fill(place, own, make)
-                system().remove_folder(folder)
-                system().replace(place, folder)  # it is complete or not there
-                system().sync_folder(folder.parent)
+                _name(place, folder, product)
             finally:
                 system().remove_folder(place)
             _forget_old(folder, most)
         system().mark_used(folder)
     return folder / product
+
+
+def _name(place: Path, folder: Path, product: str) -> None:
+    """Give a complete folder its name."""
+    if _is_current(folder, product):  # without locks another process may have made it meanwhile
+        return
+    try:
+        system().remove_folder(folder)
+        system().replace(place, folder)
+    except OSError:
+        if not _is_current(folder, product):
+            raise
+    system().sync_folder(folder.parent)
 
 
 def _fill(place: Path, own: str, make: Callable[[Path], Mapping[str, str]]) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from memtile.errors import InputFileError, cannot_write
-from memtile.system import locked_file, system
+from memtile.system import locked_file, remove_open, system
 
 PRIVATE = 0o600
 """Mode of a file that its user alone reads and writes."""
@@ -86,7 +86,7 @@ def claimed(path: Path) -> Iterator[None]:
             yield
         finally:
             with suppress(FileNotFoundError):
-                system().unlink(lock)
+                remove_open(file, lock)
 
 
 def _sign(file: BinaryIO, path: Path) -> None:

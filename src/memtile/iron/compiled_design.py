@@ -24,6 +24,7 @@ from memtile.iron.kernel import ExternalFunction
 from memtile.iron.ops.operations import Module, top_of
 from memtile.iron.ops.printing import text_with_places
 from memtile.output_files import write_output
+from memtile.system import system
 
 _FORMAT = "memtile compiled design 2"
 _INSTRUCTIONS = "memtile instructions 1"
@@ -162,7 +163,7 @@ class CompiledDesign:
         """
         for path in (design, instructions):
             if path is not None:
-                Path(path).resolve().parent.mkdir(parents=True, exist_ok=True)
+                system().make_folder(Path(path).resolve().parent)
         write_output(design, self._json())
         if instructions is not None:
             write_output(instructions, json.dumps({"format": _INSTRUCTIONS, "design": self.digest()}))

@@ -27,6 +27,7 @@ from memtile.iron.library_kernels import library_kernel
 from memtile.iron.taking import answer, is_wanted, loading, stands_still, take
 from memtile.iron.utils.tensors import Tensor
 from memtile.output_files import write_output
+from memtile.system import system
 
 
 class HostRuntimeError(MemtileError):
@@ -226,7 +227,7 @@ def _source(kernel: KernelSource) -> Path | None:
     folder = cache_folder("iron-sources")
     path = folder / f"{kernel.function}_{kernel.digest[:16]}.cc"
     if not path.exists():
-        folder.mkdir(parents=True, exist_ok=True)
+        system().make_folder(folder)
         write_output(path, kernel.text)
     return path
 

@@ -1,8 +1,9 @@
 """The log of a sweep: a Parquet file, and beside it a journal while the sweep runs.
 
 Every row goes into the journal, a line of JSON, as soon as it is known: whatever ends the sweep, nothing that
-was done is lost; a loss of power costs the rows of the last second. When the sweep ends, by itself or by
-Ctrl-C, all rows go into the Parquet file and the journal is gone. Reading takes both.
+was done is lost. A loss of power costs the last rows, which came within one second of each other. When the
+sweep ends, by itself or by Ctrl-C, all rows go into the Parquet file and the journal is gone. Reading takes
+both.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import json
 import math
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO
@@ -21,10 +23,10 @@ from memtile.explore.sweep.extras import extra
 from memtile.explore.sweep.row import SweepRow, VariantState, checked_head, checked_row
 from memtile.io.json_text import parse_json
 from memtile.output_files import output_file
-from memtile.system import locked_file, system
+from memtile.system import locked_file, remove_open, system
 
 FORMAT, VERSION = "memtile-sweep", 1
-_SYNCED_SECONDS = 1.0  # that a loss of power costs, at most
+_SYNCED_SECONDS = 1.0  # of rows, at most, that a loss of power costs
 
 
 class Log:
@@ -58,15 +60,18 @@ class Log:
 
     def _read(self) -> None:
         self._seen = self._stamps()
+        journal = self._journal_text()  # first: it is removed when the table has its rows
         if self.path.exists():
             self._read_table()
-        if self.journal.exists():
-            self._read_journal()
+        self._take_journal(journal)
 
     def _stamps(self) -> list[tuple[int, ...]]:
-        """What changes with the files."""
-        found = [os.stat(path) for path in (self.path, self.journal) if path.exists()]
-        return [(each.st_ino, each.st_size, each.st_mtime_ns) for each in found]
+        """What changes with the files; an empty one, such as a journal just made, has nothing."""
+        found = []
+        for path in (self.path, self.journal):
+            with suppress(FileNotFoundError):
+                found.append(os.stat(path))
+        return [(each.st_ino, each.st_size, each.st_mtime_ns) for each in found if each.st_size]
 
     def _read_table(self) -> None:
         head, rows = table_in(self.path)
@@ -74,12 +79,16 @@ class Log:
         for number, text in enumerate(rows, 1):
             self._take(parse_json(text, f"{self.path}, row {number}"), number)
 
-    def _read_journal(self) -> None:
-        """Rows of a sweep that was killed; its last line may be half a line."""
+    def _journal_text(self) -> str:
         try:
-            text = self.journal.read_text(encoding="utf-8")
+            return self.journal.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return ""
         except (OSError, UnicodeDecodeError) as error:
             raise InputFileError(f"{self.journal}: the journal cannot be read: {error}.") from None
+
+    def _take_journal(self, text: str) -> None:
+        """Rows of a sweep that was killed; its last line may be half a line."""
         # After a loss of power some file systems have zeros where nothing was written yet.
         for number, line in enumerate(text.replace("\0", "").split("\n"), 1):
             try:
@@ -127,27 +136,35 @@ class Log:
         """
         extra("pyarrow.parquet")  # what is missing is told before the first run
         try:
-            self._journal = locked_file(self.journal)
-            if self._journal is None:
-                raise InputFileError(f"{self.path}: another sweep writes this log. Give another --log.")
-            if self._forgets:
-                system().truncate(self._journal)
-            elif self._seen != self._stamps():  # another sweep has ended since
-                self._read()
+            self._begin(head)
         except OSError as error:
             self._close()
             raise cannot_write(self.journal, error) from None
-        self._know({"format": FORMAT, "version": VERSION, **head})
-        try:
-            self._line(self.head)
-            system().sync_folder(self.path.parent)
-        except OSError as error:
-            self._close()
-            raise cannot_write(self.journal, error) from None
-        except InputFileError:
+        except BaseException:
             self._close()
             raise
         return self
+
+    def _begin(self, head: Mapping[str, Any]) -> None:
+        self._journal = locked_file(self.journal)
+        if self._journal is None:
+            raise InputFileError(f"{self.path}: another sweep writes this log. Give another --log.")
+        if self._forgets:
+            system().truncate(self._journal)
+        elif self._seen != self._stamps():  # another sweep has ended since
+            self._read_again()
+        self._know({"format": FORMAT, "version": VERSION, **head})
+        self._line(self.head)
+        system().sync_folder(self.path.parent)
+
+    def _read_again(self) -> None:
+        try:
+            self._read()
+        except InputFileError:
+            assert self._journal is not None
+            if not os.fstat(self._journal.fileno()).st_size:  # it was made just now
+                remove_open(self._journal, self.journal)
+            raise
 
     def add(self, row: SweepRow) -> None:
         """Keep a row; one that is there stays as it is."""
@@ -186,7 +203,8 @@ class Log:
                 return
             with output_file(self.path) as file:
                 self._write(file, self.rows.values())
-            system().unlink(self.journal)
+            assert self._journal is not None
+            remove_open(self._journal, self.journal)
         finally:
             self._close()
 

@@ -53,11 +53,12 @@ class DesignSources:
         if self.name not in self.files:
             raise InputFileError(f"{self.name}: the file of the design is not among the sources of the log.")
         target = folder / self.hash
-        made, old = folder / f".{self.hash}.new", folder / f".{self.hash}.old"
-        if self._are_in(target) and not made.exists() and not old.exists():
+        left = [folder / f".{self.hash}.{each}" for each in ("new", "old")]
+        if self._are_in(target) and not any(each.exists() for each in left):
             return str(target / self.name)
         try:
-            with alone(folder / f".{self.hash}.lock"):
+            with alone(folder / f".{self.hash}.lock") as own:
+                made, old = (folder / f".{self.hash}{own}.{each}" for each in ("new", "old"))
                 for each in (made, old):  # of a process that was killed
                     system().remove_folder(each)
                 if not self._are_in(target):  # which another process may have made meanwhile
@@ -68,12 +69,20 @@ class DesignSources:
 
     def _make(self, target: Path, made: Path, old: Path) -> None:
         """Make the folder ``target`` by way of another one, so that it is complete or not there."""
-        for name, text in self.files.items():
-            self._write(made / name, text)
-        if target.exists() or target.is_symlink():
-            system().replace(target, old)
-        system().replace(made, target)
-        system().remove_folder(old)
+        try:
+            for name, text in self.files.items():
+                self._write(made / name, text)
+            if self._are_in(target):  # without locks another process may have made it meanwhile
+                return
+            if target.exists() or target.is_symlink():
+                system().replace(target, old)
+            system().replace(made, target)
+        except OSError:
+            if not self._are_in(target):
+                raise
+        finally:
+            for each in (made, old):
+                system().remove_folder(each)
 
     def _are_in(self, folder: Path) -> bool:
         """Whether a folder of ours has these files, and no others that Python could import."""
