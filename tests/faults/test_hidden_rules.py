@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 import pytest
 
 from memtile.check.check import check
 from memtile.check.checked_program import of_mlir
-from memtile.explain.findings import Finding
+from memtile.explain.findings import Finding, Severity, Side
+from memtile.explain.oddities import Oddities, Suspect, instead_of_waits
 from memtile.importers.design import load_still
 from memtile.importers.mlir.token_packets import Text
 from support.mlir.mlir_designs import FLOWS, WAIT, copied, device, host
@@ -60,11 +64,11 @@ def test_rules_that_leave_something_to_later_ones_are_fine(rules: tuple[str, ...
     assert not found("MT0140", switch(*rules))
 
 
-def ring(back: int, first: int = 16, lock: str = "full") -> list[str]:
+def ring(back: int, first: int = 16, lock: str = "full", free: int = 3) -> list[str]:
     """An MM2S of a memory tile with three descriptors, of which the last goes on with another one."""
     lines = [f'%b{n} = aie.buffer(%m) {{sym_name = "b{n}"}} : memref<16xi32>' for n in range(3)]
     lines += [
-        f'%{n} = aie.lock(%m, {k}) {{init = 0 : i32, sym_name = "{n}"}}'
+        f'%{n} = aie.lock(%m, {k}) {{init = {k * free} : i32, sym_name = "{n}"}}'
         for k, n in enumerate(("full", "free"))
     ]
     lines += ["aie.memtile_dma(%m) {", "%0 = aie.dma_start(MM2S, 0, ^o0, ^end)"]
@@ -79,14 +83,74 @@ def ring(back: int, first: int = 16, lock: str = "full") -> list[str]:
     return [*lines, "^end:", "aie.end", "}"]
 
 
+WAY = """
+aie.shim_mux(%s) {
+aie.connect<DMA : 0, North : 3>
+}
+aie.switchbox(%s) {
+aie.connect<South : 3, North : 0>
+}
+aie.switchbox(%m) {
+aie.connect<South : 0, North : 0>
+}
+"""
+
+
+@pytest.mark.parametrize(("way", "who"), [(WAY, [("compute(0,2) S2MM 0",)]), ("", [])])
+def test_only_who_would_get_the_packets_of_a_hidden_rule_waits_for_it(
+    way: str, who: list[tuple[str]]
+) -> None:
+    (one,) = found("MT0140", way, switch("30, 0, %up", "31, 1, %me"))
+    assert isinstance(one, Suspect)
+    assert one.waiting == who
+
+
+def test_what_explains_no_wait_stays_behind_it() -> None:
+    words, lock, other = (
+        Finding(
+            "MT0302",
+            Severity.ERROR,
+            f"compute(0,{row}) S2MM 0 waits for {what}",
+            (Side(f"core (0, {row})", ""),),
+        )
+        for row, what in ((2, "words"), (2, "a lock 1 'x'"), (21, "words"))
+    )
+    one = Suspect("MT0140", Severity.WARNING, "hidden", waiting=[("compute(0,2) S2MM 0", "core (0, 2)")])
+    assert instead_of_waits([one], [words]) == (replace(one, severity=Severity.ERROR),)
+    for each in (lock, other):
+        assert instead_of_waits([one], [each]) == (each, one)
+    assert instead_of_waits([replace(one, by_lock=True)], [lock])[0].code == "MT0140"
+    late = Suspect("MT0140", Severity.WARNING, "hidden", waiting=[("core (0, 2",)])
+    assert instead_of_waits([late], [other]) == (other, late)
+    words_are_wrong = Finding("MT0405", Severity.ERROR, "wrong")
+    assert Oddities((), (one,)).before((words_are_wrong,), finished=True) == (one, words_are_wrong)
+
+
+def test_a_mask_is_offered_only_if_other_packets_keep_their_rule() -> None:
+    (one,) = found("MT0140", switch("0, 0, %me", "31, 5, %up"))
+    assert re.fullmatch(r"Put the one in line \d+ before that in line \d+.", one.fix)
+
+
+def test_rules_to_the_same_port_hide_nothing() -> None:
+    text = switch("30, 0, %up", "31, 1, %u2").replace("North : 0, %up", "North : 0, %up, %u2")
+    assert not found("MT0140", text.replace("aie.masterset(DMA", "%u2 = aie.amsel<1> (1)\naie.masterset(DMA"))
+
+
 def test_a_ring_that_goes_on_with_its_second_descriptor_leaves_the_first_out() -> None:
     (one,) = found("MT0124", *ring(1))
     assert "BD 2 is followed by BD 1 again (aie.next_bd)" in one.message
     assert one.fix.startswith("Let it be followed by the BD of line ")
+    assert isinstance(one, Suspect)
+    assert [*one.waiting] == [
+        ("memory(0,1) MM2S 0",),
+        ("lock 0 'full' of tile (0, 1)",),
+        ("lock 1 'free' of tile (0, 1)",),
+    ]
 
 
 def test_a_ring_may_begin_with_what_comes_once() -> None:
     assert not found("MT0124", *ring(0))
+    assert not found("MT0124", *ring(1, free=2))  # buffers of the ring alone
     assert not found("MT0124", *ring(1, first=8))
     assert not found("MT0124", *ring(1, lock="free"))
 

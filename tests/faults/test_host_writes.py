@@ -113,6 +113,25 @@ def test_a_wait_right_after_the_task_of_another_channel(other: str, codes: list[
     )
 
 
+SILENT = AGAIN.replace("(0, 2, MM2S:0)", "(0, 0, S2MM:0)")
+
+
+@pytest.mark.parametrize(
+    ("steps", "says"),
+    [
+        ((SEND, SET, WAIT, TAKE), "of which 0 are started before that"),
+        ((SEND, TAKE, SILENT, SET, WAIT, WAIT), "asks for no token"),
+    ],
+)
+def test_a_channel_that_sends_later_or_never_is_the_one_that_is_meant(
+    steps: tuple[str, ...], says: str
+) -> None:
+    text = device(BUFFER, BOX, LOCK, FLOWS, FLOW_IN, RING, BOX_TAKES, host(*steps))
+    (one,) = check("d", lambda: of_mlir(loaded(text))).findings
+    assert says in one.message
+    assert "nothing waits" not in one.message
+
+
 @pytest.mark.parametrize("silent", [1, 2])
 def test_a_wait_for_a_task_that_asks_for_no_token_names_its_line(silent: int) -> None:
     sends = [copied("in", "b", n) if n == silent else SEND.replace("id = 2", f"id = {n}") for n in (1, 2)]

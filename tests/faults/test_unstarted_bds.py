@@ -7,6 +7,7 @@ import pytest
 from memtile.check.check import check
 from memtile.check.checked_program import of_mlir
 from memtile.explain.findings import Finding
+from memtile.explain.oddities import Suspect
 from memtile.importers.design import load_still
 from memtile.importers.mlir.token_packets import Text
 
@@ -137,7 +138,17 @@ def test_a_task_whose_chain_has_no_end_sends_no_token(last: int | None, again: s
 
 def test_a_descriptor_that_is_written_for_another_task_before_the_first_one_starts() -> None:
     assert not unstarted(bd(0), push("S2MM", 0), bd(0), push("MM2S", 0))
-    (found,) = unstarted(bd(0), bd(0), push("S2MM", 0), push("MM2S", 0))
+    other = bd(0).replace("= 16", "= 8")
+    (found,) = unstarted(other, bd(0), push("S2MM", 0), push("MM2S", 0))
+    assert isinstance(found, Suspect)
+    assert not found.waiting
+    for steps in (
+        [bd(0), bd(0), push("S2MM", 0), push("MM2S", 0)],  # the same words
+        [other, bd(0), push("S2MM", 0)],  # set to something first
+        [other, bd(0), push("S2MM", 0), other, push("MM2S", 0)],
+        [bd(0), push("S2MM", 0), other, bd(0), push("MM2S", 0)],
+    ):
+        assert not unstarted(*steps)
     assert found.message == (
         "The host writes BD 0 of interface(0,0) again at line 10, before a task is given what line 9 wrote: "
         "that task moves the words of the second write."

@@ -18,6 +18,26 @@ _WRONG = _RACES | OF_WORDS
 """Of words that are read or written otherwise than they were meant to be."""
 
 
+@dataclass(frozen=True, slots=True)
+class Suspect(Finding):
+    """A finding of a text that is why others wait only if those that it would hold up do.
+
+    Attributes:
+        waiting: names of parties, a group for each such wait: a wait is of this cause if it names the group.
+        by_lock: whether that may be a wait for a lock.
+    """
+
+    waiting: Sequence[Sequence[str]] = ()
+    by_lock: bool = False
+
+    def explains(self, finding: Finding) -> bool:
+        """Whether a wait may come of this."""
+        text = " ".join((finding.message, *(side.who for side in finding.sides)))
+        return (self.by_lock or " lock " not in text) and any(
+            all(re.search(rf"{re.escape(name)}(?!\d)", text) for name in names) for names in self.waiting
+        )
+
+
 @dataclass(frozen=True)
 class Oddities:
     """What a text has that is legal and seldom meant.
@@ -49,7 +69,7 @@ class Oddities:
         sure = not codes.isdisjoint(OF_WORDS)
         errors = {each.message for each in findings if each.severity is Severity.ERROR}
         odd = [
-            _error(each) if (sure and each.code in _SURE) or each.message in errors else each
+            _error(each) if (sure and _is_sure(each)) or each.message in errors else each
             for each in self.findings
         ]
         if not finished:
@@ -109,7 +129,7 @@ def comes_of_chains(finding: Finding, odd: Sequence[Finding]) -> bool:
         finding: about locks, buffers or whatever else.
         odd: of the text.
     """
-    if finding.code == UNFIT and any(each.code == ITSELF for each in odd):
+    if finding.code == UNFIT and any(each.code == ITSELF and _explains(each, [finding]) for each in odd):
         return True
     who = {side.who.partition(" (")[0] for side in finding.sides}
     wrong = {each.sides[0].who.partition(" (")[0] for each in odd if each.code == LEFT_OUT}
@@ -119,18 +139,30 @@ def comes_of_chains(finding: Finding, odd: Sequence[Finding]) -> bool:
 def instead_of_waits(odd: Sequence[Finding], others: Sequence[Finding]) -> tuple[Finding, ...]:
     """The findings of what hangs: a BD that is never started or left takes the place of who waits for it.
 
+    What is only suspected, and would hold up nobody who waits, stays a warning behind the others.
+
     Args:
         odd: of the text.
         others: about waits, and whatever else.
     """
     same = {each.sides[0].place for each in others if each.code == OTHER_TURNS}
     odd = [each for each in odd if each.code != UNEVEN or each.sides[0].place not in same]
-    stays = [each for each in odd if each.code in INSTEAD_OF_WAITS]
     wrong = [each for each in others if each.code in _OF_CHAINS and each.severity is Severity.ERROR]
+    apart = [each for each in odd if not _explains(each, wrong)]
+    odd = [each for each in odd if each not in apart]
+    stays = [each for each in odd if each.code in INSTEAD_OF_WAITS]
     if not stays or not wrong:
-        return (*odd, *others)
+        return (*odd, *others, *apart)
     rest = (each for each in others if each.code not in _OF_CHAINS)
-    return (*(_error(each) for each in stays), *(each for each in odd if each not in stays), *rest)
+    return (*(_error(each) for each in stays), *(each for each in odd if each not in stays), *rest, *apart)
+
+
+def _explains(finding: Finding, waits: Sequence[Finding]) -> bool:
+    return not isinstance(finding, Suspect) or any(finding.explains(each) for each in waits)
+
+
+def _is_sure(finding: Finding) -> bool:
+    return finding.code in _SURE and not isinstance(finding, Suspect)
 
 
 def _comes_of_moves(finding: Finding, moved: Collection[str]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from memtile.explain.bd_findings import line_of
@@ -144,34 +144,43 @@ def _lost_work(engine: Engine, ch: int, step: Operation) -> HostWrite:
 def _other_channels(engine: Engine, steps: Sequence[Operation]) -> Iterator[HostWrite]:
     """Waits for a channel that lacks a token, where nothing waits for the token of another one.
 
-    A wait right after a task of that one is wrong itself.
+    A wait right after a task of that one is wrong itself. Of a channel that sends its token later, or has a
+    task that asks for none, other findings tell.
     """
-    sent, taken = Counter[int](), Counter[int]()
+    sent, taken, pushes = Counter[int](), Counter[int](), Counter[int]()
     after: dict[int, list[tuple[Other, int]]] = {}  # by channel: its waits, each with the push before it
-    lacks: dict[int, Operation] = {}
+    lacks: dict[int, tuple[Operation, int]] = {}  # by channel: the first such wait, and the tokens by then
     last, queues = -1, channel_addresses(engine).queues
     for step in steps:
+        if isinstance(step, MaskPoll):
+            return  # which may ask for any of them
         if isinstance(step, Other) and step.name == WAIT:
             ch = _awaited(engine, step)
             taken[ch] += 1
             after.setdefault(ch, []).append((step, last))
             if ch >= 0 and taken[ch] > sent[ch]:
-                lacks.setdefault(ch, step)
+                lacks.setdefault(ch, (step, sent[ch]))
             last = -1
-        pushes = any(address in queues for address in addresses_written(step))
-        for address, value, _ in words_written(step) if pushes else ():
-            if address in queues:
-                last = queues[address]
-                sent[last] += value >> QUEUE_TOKEN_LSB & 1
-    for ch, lacking in lacks.items():
-        for step, pushed in after[ch]:
-            if pushed not in (-1, ch) and sent[pushed] > taken[pushed]:
-                yield _wrong_channel(engine, ch, pushed, step, lacking)
-                break
-        else:
+        for ch, token in _pushed(queues, step):
+            last = ch
+            pushes[ch] += 1
+            sent[ch] += token
+    for ch, (lacking, by_then) in lacks.items():
+        if 0 < sent[ch] == pushes[ch] < taken[ch]:
             spare = [other for other in sent if sent[other] > taken[other] and other != ch]
-            if len(spare) == 1 and not taken[-1]:
+            wrong = next(((step, pushed) for step, pushed in after[ch] if pushed in spare), None)
+            if wrong is not None:
+                yield _wrong_channel(engine, ch, wrong[1], wrong[0], lacking)
+            elif len(spare) == 1 and not taken[-1] and by_then == sent[ch]:
                 yield _spare_token(engine, ch, spare[0], [step for step, _ in after[ch]], lacking)
+
+
+def _pushed(queues: Mapping[int, int], step: Operation) -> list[tuple[int, int]]:
+    """The channels that a step gives tasks, each with the number of tokens that the task asks for."""
+    if not any(address in queues for address in addresses_written(step)):
+        return []
+    written = ((address, value) for address, value, _ in words_written(step) if address in queues)
+    return [(queues[address], value >> QUEUE_TOKEN_LSB & 1) for address, value in written]
 
 
 def _wrong_channel(engine: Engine, ch: int, pushed: int, step: Other, lacking: Operation) -> HostWrite:

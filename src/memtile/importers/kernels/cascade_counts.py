@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from memtile.explain.findings import CODES, Finding, Side
+from memtile.explain.oddities import Suspect
 from memtile.importers.kernels.body_operations import ENDLESS_TURNS
 from memtile.importers.kernels.lock_names import core_text, line_of, place_of
 from memtile.importers.kernels.lock_steps import Branch, Loop, Node, Step, known_way, steps_of
@@ -21,21 +22,19 @@ class _End(NamedTuple):
 
     Attributes:
         core: it.
-        many: values in all, or in a turn of its endless loop.
-        endless: whether it has such a loop.
+        many: values in all.
         steps: the puts or gets, each with the loops around it, the innermost last.
     """
 
     core: CoreDescription
     many: int
-    endless: bool
     steps: Sequence[tuple[Step, Sequence[Loop]]]
 
 
 def cascade_findings(made: Configured) -> Iterator[Finding]:
     """One finding for each cascade whose cores put and get other numbers of values.
 
-    Of cores that go on for ever it is only known to be wrong where neither number divides the other.
+    Nothing is known of cores that go on for ever: 3 turns with 2 values are 2 turns with 3.
     """
     aliases, device = made.device.aliases, made.device
     cores = {aliases.get(core.tile, core.tile): core for core in device.cores if core.has_body}
@@ -43,27 +42,18 @@ def cascade_findings(made: Configured) -> Iterator[Finding]:
         one, other = (cores.get(aliases.get(tile, tile)) for tile in (flow.source, flow.target))
         puts = None if one is None else _end(made, one, gets=False)
         gets = None if other is None else _end(made, other, gets=True)
-        if puts is None or gets is None or puts.endless != gets.endless or puts.many == gets.many:
-            continue
-        if puts.endless and not (puts.many % gets.many and gets.many % puts.many):
-            continue
-        yield _finding(made, puts, gets)
+        if puts is not None and gets is not None and puts.many != gets.many:
+            yield _finding(made, puts, gets)
 
 
 def _end(made: Configured, core: CoreDescription, *, gets: bool) -> _End | None:
     """The values of one end; None where the text has none, or does not say how many."""
-    nodes: Sequence[Node] = steps_of(made.device, core, cascade=True)
-    endless = (
-        len(nodes) == 1 and isinstance(nodes[0], Loop) and (nodes[0].turns or ENDLESS_TURNS) >= ENDLESS_TURNS
-    )
-    if endless and isinstance(nodes[0], Loop):
-        nodes = nodes[0].steps
     found: list[tuple[Step, int, Sequence[Loop]]] = []
-    if not _collect(nodes, 1, (), found):
+    if not _collect(steps_of(made.device, core, cascade=True), 1, (), found):
         return None
     own = [(step, many, loops) for step, many, loops in found if step.acquires is gets]
     many = sum(times for _, times, _ in own)
-    return _End(core, many, endless, [(step, loops) for step, _, loops in own]) if many else None
+    return _End(core, many, [(step, loops) for step, _, loops in own]) if many else None
 
 
 def _collect(
@@ -86,18 +76,18 @@ def _collect(
 
 def _finding(made: Configured, puts: _End, gets: _End) -> Finding:
     first, second = (core_text(made, end.core) for end in (puts, gets))
-    often = " in each turn" if puts.endless else ""
     lines = [line_of(end.steps[0][0].operation) for end in (puts, gets)]
-    sends = f"puts {_values(puts.many)} on the cascade{often}"
+    sends = f"puts {_values(puts.many)} on the cascade"
     takes = f"gets {gets.many}"
     message = f"{first} {sends} ({lines[0]}), and {second} {takes} ({lines[1]})."
     changes = [*_change(first, puts, gets.many), *_change(second, gets, puts.many)]
     fix = f"Let {', or '.join(changes)}." if changes else f"Let {second} get as many values as {first} puts."
     sides = (
         Side(first, sends, place_of(puts.steps[0][0].operation)),
-        Side(second, f"{takes}{often}", place_of(gets.steps[0][0].operation)),
+        Side(second, takes, place_of(gets.steps[0][0].operation)),
     )
-    return Finding(_UNEVEN, CODES[_UNEVEN].severity, message, sides, fix=fix)
+    severity = CODES[_UNEVEN].severity
+    return Suspect(_UNEVEN, severity, message, sides, fix=fix, waiting=((first, second),))
 
 
 def _change(who: str, end: _End, wanted: int) -> Iterator[str]:

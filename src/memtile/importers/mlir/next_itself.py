@@ -8,6 +8,8 @@ from memtile.arch.tiles import DIRECTIONS
 from memtile.explain.bd_findings import line_of
 from memtile.explain.findings import CODES, Finding, Side
 from memtile.explain.names import called
+from memtile.explain.oddities import Suspect
+from memtile.importers.kernels.lock_names import lock_name
 from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.description import BdDescription, ChainDescription
 from memtile.importers.mlir.forms.memory_forms import bd_of, next_label
@@ -30,8 +32,10 @@ def next_findings(made: Configured) -> Iterator[Finding]:
         if last is None or last.next is None or chain.operation.name != "aie.dma_start":
             continue
         if last.next < len(chain.bds) - 1:
-            if last.next and all(_does_the_same(made, bd, last) for bd in chain.bds):
-                yield _finding(made, chain, last, chain.bds[0])
+            same = last.next and all(_does_the_same(made, bd, last) for bd in chain.bds)
+            if same and _counts_all(made, chain):
+                found = _finding(made, chain, last, chain.bds[0])
+                yield _suspected(found, made, last)
             continue
         around = blocks.get(id(last.operation.parent), {})
         following = _left_out(last, around, made) if len(chain.bds) == 1 else chain.bds[0]
@@ -54,6 +58,28 @@ def _does_the_same(made: Configured, one: BdDescription, other: BdDescription) -
         and one.acquire == other.acquire
         and one.release == other.release
         and (_alike(made, one, other) and (one.offset, one.length) == (other.offset, other.length))
+    )
+
+
+def _counts_all(made: Configured, chain: ChainDescription) -> bool:
+    """Whether a lock starts with as many buffers as a ring would have with its first BD."""
+    uses = [use for use in (chain.bds[0].acquire, chain.bds[0].release) if use is not None]
+    locks = [(made.device.locks.get(use.lock), use.value) for use in uses]
+    return any(lock is not None and lock.initial == len(chain.bds) * many for lock, many in locks)
+
+
+def _suspected(finding: Finding, made: Configured, last: BdDescription) -> Suspect:
+    """The finding of a ring, which explains waits of its channel and for its locks."""
+    locks = [lock_name(made, use.lock) for use in (last.acquire, last.release) if use is not None]
+    names = [(each,) for each in (finding.sides[0].who.partition(" '")[0], *locks)]
+    return Suspect(
+        finding.code,
+        finding.severity,
+        finding.message,
+        finding.sides,
+        fix=finding.fix,
+        waiting=names,
+        by_lock=True,
     )
 
 

@@ -13,7 +13,7 @@ _BEYOND = {
     "East": ("West", 1, 0),
     "West": ("East", -1, 0),
 }
-_Port = tuple[Place, bool, str, int]
+Port = tuple[Place, bool, str, int]
 """Where words come in: a place, whether at its multiplexer, bundle and channel."""
 
 
@@ -26,7 +26,7 @@ def is_routed(device: DeviceDescription) -> bool:
 
 def open_flows(device: DeviceDescription) -> list[FlowDescription]:
     """The flows without packets that no circuits of the text's switches lead to all of their ends."""
-    steps = defaultdict[_Port, list[tuple[str, int]]](list)
+    steps = defaultdict[Port, list[tuple[str, int]]](list)
     for switch in device.switches:
         place = device.tiles[switch.tile].place
         if place is not None:
@@ -37,28 +37,28 @@ def open_flows(device: DeviceDescription) -> list[FlowDescription]:
 
 
 def _leads(
-    device: DeviceDescription, steps: Mapping[_Port, Sequence[tuple[str, int]]], flow: FlowDescription
+    device: DeviceDescription, steps: Mapping[Port, Sequence[tuple[str, int]]], flow: FlowDescription
 ) -> bool:
-    def port(end: EndDescription, mux: bool) -> _Port | None:
+    def port(end: EndDescription, mux: bool) -> Port | None:
         place = device.tiles[end.tile].place
         return None if place is None else (place, mux, end.bundle, end.channel)
 
-    seen = set[_Port]()
+    seen = set[Port]()
     rest = [found for mux in (True, False) if (found := port(flow.sources[0], mux)) in steps]
     while rest:
         here = rest.pop()
         if here is not None and here not in seen:
             seen.add(here)
-            rest += [following for target in steps.get(here, ()) for following in _behind(here, target)]
+            rest += [following for target in steps.get(here, ()) for following in behind(here, target)]
     return all({port(end, True), port(end, False)} & seen for end in flow.targets)
 
 
-def _behind(here: _Port, target: tuple[str, int]) -> list[_Port]:
+def behind(here: Port, target: tuple[str, int]) -> list[Port]:
     """Where words that a switch or a multiplexer sends to a port come in, or end."""
     (column, row), mux, *_ = here
     bundle, channel = target
     if mux:
         return [((column, row), False, "South", channel) if bundle == "North" else (here[0], True, *target)]
     beyond, right, up = _BEYOND.get(bundle, (bundle, 0, 0))
-    found: list[_Port] = [((column + right, row + up), False, beyond, channel)]
+    found: list[Port] = [((column + right, row + up), False, beyond, channel)]
     return [*found, (here[0], True, "North", channel)] if bundle == "South" else found

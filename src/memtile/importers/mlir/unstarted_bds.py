@@ -16,6 +16,7 @@ from memtile.errors import DescriptorError
 from memtile.explain.bd_findings import line_of
 from memtile.explain.findings import CODES, Finding, Side
 from memtile.explain.names import called
+from memtile.explain.oddities import Suspect
 from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.sequence.program import SequenceProgram
 from memtile.model.dma.channel_registers import QUEUE_START_BD_MASK, QUEUE_TOKEN_LSB
@@ -23,6 +24,7 @@ from memtile.runs.operations import BlockWrite, Location, MaskWrite, Operation, 
 from memtile.runs.waits import pushed_channel
 
 UNSTARTED = "MT0127"
+_TASKS = 2  # that are given a descriptor, each of which had a write of its own
 _KEPT = 4096  # descriptors: designs have the same ones again and again
 _Bd = tuple[int, int, int]
 """Column and row of a tile, and the number of the BD."""
@@ -101,6 +103,25 @@ def _endless(who: str, push: Write, write: BlockWrite, back: tuple[_Bd, int]) ->
 
 
 @dataclass(slots=True)
+class _Again:
+    """A descriptor that is written over before a task is given it.
+
+    Attributes:
+        bd: it.
+        first: place of the first write.
+        place: of the second one.
+        same: whether both write the same words.
+        pushes: tasks that are given it after the second write, and before a third one.
+    """
+
+    bd: _Bd
+    first: str
+    place: str
+    same: bool
+    pushes: int = 0
+
+
+@dataclass(slots=True)
 class _Writes:
     """What a sequence has written and started so far.
 
@@ -109,7 +130,7 @@ class _Writes:
 
     Attributes:
         fresh: descriptors that no task was given yet, with their words and the place of the write.
-        again: those that were written over, with both places.
+        again: those that were written over.
         started: descriptors of tasks, and where a task was given one that was never written; else "".
         unknown: tiles of which single registers are written.
         followed: descriptors that a chain leads to.
@@ -117,11 +138,12 @@ class _Writes:
 
     kinds: Mapping[tuple[int, int] | None, TileKind]
     fresh: dict[_Bd, tuple[tuple[int, ...], str]] = field(default_factory=dict)
-    again: list[tuple[_Bd, str, str]] = field(default_factory=list)
+    again: list[_Again] = field(default_factory=list)
     started: dict[_Bd, str] = field(default_factory=dict)
     unknown: set[tuple[int, int]] = field(default_factory=set)
     followed: set[_Bd] = field(default_factory=set)
     _words: dict[_Bd, tuple[int, ...]] = field(default_factory=dict)
+    _last: dict[_Bd, _Again] = field(default_factory=dict)
 
     def note(self, step: Operation) -> None:
         """A step of the sequence."""
@@ -142,14 +164,18 @@ class _Writes:
 
     def _write(self, bd: _Bd, step: BlockWrite) -> None:
         before = self.fresh.get(bd)
+        self._last.pop(bd, None)
         if before is not None and before[1] != step.place:
-            self.again.append((bd, before[1], step.place))
+            self.again.append(_Again(bd, before[1], step.place, same=before[0] == step.words))
+            self._last[bd] = self.again[-1]
         self.fresh[bd] = step.words, step.place
         self._words[bd] = step.words
 
     def _start(self, bd: _Bd, kind: TileKind, place: str) -> None:
         """A task begins with a descriptor and goes on with those that follow."""
         first = bd
+        if bd in self._last:
+            self._last[bd].pushes += 1
         while bd not in self.started or bd in self.fresh:
             self.started[bd] = "" if bd in self._words else place
             self.followed.update({bd} - {first})
@@ -166,15 +192,15 @@ class _Writes:
         Args:
             all_known: whether no task that is never started is named already.
         """
-        for bd, first, place in self.again:
-            meant = self._unwritten(bd)
-            if bd[:2] in self.unknown:
+        for each in self.again:
+            meant = self._unwritten(each.bd)
+            if each.bd[:2] in self.unknown:
                 continue
             if len(meant) == 1:
-                yield self._over(bd, meant[0], first, place)
-            elif bd in self.started:
-                yield self._too_early(bd, first, place)
-        busy = {bd[:2] for bd in self.started} - self.unknown - {bd[:2] for bd, *_ in self.again}
+                yield self._over(each.bd, meant[0], each.first, each.place)
+            elif each.pushes >= _TASKS and not each.same:
+                yield self._too_early(each.bd, each.first, each.place)
+        busy = {bd[:2] for bd in self.started} - self.unknown - {each.bd[:2] for each in self.again}
         for bd, (_, place) in self.fresh.items():
             meant = [each for each in self._unwritten(bd) if each not in self.followed]
             if bd[:2] in busy and len(meant) == 1:
@@ -206,7 +232,9 @@ class _Writes:
         used = {each[2] for each in (*self._words, *self.started) if each[:2] == bd[:2]}
         free = next((n for n in range(self.kinds[bd[:2]].bds) if n not in used), None)
         other = "" if free is None else f" write another BD ({free} is free), or"
-        return _made(message, does, place, f"Let {line_of(place)}{other} come after the start of that task.")
+        fix = f"Let {line_of(place)}{other} come after the start of that task."
+        side = Side("the host", does, place)  # tasks move words either way: nobody waits for that
+        return Suspect(UNSTARTED, CODES[UNSTARTED].severity, message, (side,), fix=fix)
 
     def _instead(self, bd: _Bd, given: _Bd, place: str) -> Finding:
         start = self.started[given]
