@@ -134,7 +134,10 @@ HEADS: dict[str, tuple[Callable[[Head, list[Head]], object], str]] = {
         lambda _, r: r[0].update(figures={"cycles": 1e999}),
         "cycles is inf; it must be a finite",
     ),
-    "text": (lambda _, r: r[0].update(why="\ud800"), "row 1: a text has half of a surrogate pair. Give Unicode text."),
+    "text": (
+        lambda _, r: r[0].update(why="\ud800"),
+        "row 1: a text has half of a surrogate pair. Give Unicode text.",
+    ),
 }
 
 
