@@ -228,10 +228,13 @@ def test_files_of_others_are_refused(
 def test_a_process_that_ends_at_once_leaves_no_temporary_file(tmp_path: Path) -> None:
     child = os.fork()
     if child == 0:
-        with output_file(tmp_path / "a.txt") as file:
-            file.write(b"half")
-            discard_parts()
-            os._exit(len(files(tmp_path)))
+        try:
+            with output_file(tmp_path / "a.txt") as file:
+                file.write(b"half")
+                discard_parts()
+                os._exit(len(files(tmp_path)))
+        finally:
+            os._exit(100)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert files(tmp_path) == []
 
@@ -240,8 +243,11 @@ def test_the_temporary_file_of_a_killed_process_goes_with_the_next_writing(tmp_p
     """That of a process that still writes stays."""
     child = os.fork()
     if child == 0:
-        with output_file(tmp_path / "a.txt"):
-            os._exit(len(files(tmp_path)))
+        try:
+            with output_file(tmp_path / "a.txt"):
+                os._exit(len(files(tmp_path)))
+        finally:
+            os._exit(100)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
     assert len(files(tmp_path)) == 1
     with output_file(tmp_path / "a.txt") as file:
