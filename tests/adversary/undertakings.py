@@ -173,7 +173,9 @@ class CompiledEngine(Undertaking):
         return found is not None
 
     def left(self) -> list[str]:
-        return [each for each in super().left() if not each.endswith(".lock")]
+        """A lock stays. After a loss of power two may write the code at once; who reads it writes no more."""
+        allowed = (".lock", ".part") if self.torn else (".lock",)  # they go with the folder of their engine
+        return [each for each in super().left() if not each.endswith(allowed)]
 
 
 class _Compiling:

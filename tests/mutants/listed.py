@@ -124,6 +124,13 @@ MUTANTS = (
         "tests/faults/test_file_systems.py::test_workers_without_locks_put_the_same_sources[.new]",
     ),
     Mutant(
+        "a header whose folder a killed process left is not compiled",
+        "cpp/build.py",
+        "target.parent.mkdir(exist_ok=True)",
+        "target.parent.mkdir()",
+        f"{SIMULATED}[kernels-102958]",
+    ),
+    Mutant(
         "a library that another process made without locks is an error",
         "cpp/build.py",
         "        if not _is_current(folder, product):\n            raise",

@@ -290,7 +290,7 @@ def _precompiled(sources: Sources, used: Compiler) -> list[str]:
 
     def make(place: Path) -> dict[str, str]:
         target = place / _PRECOMPILED
-        target.parent.mkdir()
+        target.parent.mkdir(exist_ok=True)  # of a process that was killed
         _finish([_PRELUDE], [_begun(used, INCLUDE / _PRELUDE, target, options)], "header")
         return _read_by([target])
 
