@@ -14,7 +14,7 @@ import os
 import secrets
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -122,7 +122,7 @@ def system() -> System:
 
 
 @contextmanager
-def using(other: System) -> Iterator[None]:
+def using(other: System) -> Generator[None]:
     """A context in which another system is used, by all threads."""
     global _used
     before, _used = _used, other
@@ -184,7 +184,7 @@ def _waited(path: Path | str, waiting: Callable[[], None] = lambda: None) -> tup
 
 
 @contextmanager
-def alone(path: Path | str) -> Iterator[str]:
+def alone(path: Path | str) -> Generator[str]:
     """A context that one process at a time is in, with a text for the names of its temporary files.
 
     The text is empty, so that the next process finds what a killed one left. Where the file system has no
@@ -217,7 +217,7 @@ def remove_open(file: BinaryIO, path: Path | str) -> None:
 
 
 @contextmanager
-def locked_longer(file: BinaryIO) -> Iterator[None]:
+def locked_longer(file: BinaryIO) -> Generator[None]:
     """A context in which a locked file stays locked although it is closed."""
     if fcntl is None:  # there are no locks, and Windows replaces no open file
         yield

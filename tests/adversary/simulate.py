@@ -76,8 +76,8 @@ class Simulation:
         for number in range(_TOGETHER if self.done.several else 1):
             if wrong := self._live(99, [Faults()], number):
                 return wrong
-        # A lock whose removal was lost with the power has no content, and is used again.
-        if left := [each for each in self.done.left() if not (self.power_lost and each.endswith(".lock"))]:
+        allowed = self.done.powerless if self.power_lost else ()
+        if left := [each for each in self.done.left() if not each.endswith(allowed)]:
             return f"temporary files are left: {left}"
         outcome, expected = self.done.outcome(), expected_of(self.seed)
         return (

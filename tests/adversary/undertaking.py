@@ -23,11 +23,13 @@ class Undertaking:
     Attributes:
         several: it may be given by several processes at the same time.
         refused: texts of errors that several of them give each other.
+        powerless: ends of temporary names that may stay after a loss of power.
         disturbed: the world has more faults than those of processes, such as lost messages.
     """
 
     several = False
     refused: tuple[str, ...] = ()
+    powerless: tuple[str, ...] = (".lock",)
     disturbed = True
 
     def __init__(self, world: World) -> None:

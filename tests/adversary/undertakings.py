@@ -123,6 +123,7 @@ class CompiledEngine(Undertaking):
     """The engine that several processes want compiled: ``warmup`` and first runs."""
 
     several = True
+    powerless = (".lock", ".part")  # two may write the code then; what stays goes with the folder
     content = b"machine code " * 900
 
     def prepare(self) -> None:
@@ -161,8 +162,8 @@ class CompiledEngine(Undertaking):
         assert code.content == self.content, "damaged code is run"
 
     def check(self, faults: Faults) -> None:
-        self.torn |= faults.power
-        if faults == Faults() and not self.torn:  # "complete" may be there, and the code lost
+        self.torn |= faults.power or bool(self.world.injected)
+        if faults == Faults() and not self.torn:  # after a bad disk "complete" may be there, and no code
             assert self.compiled <= 1, f"compiled {self.compiled} times at once"
         self.compiled = 0
         found = native.kept(self.folder, "step", "about") if self.folder.is_dir() else None
@@ -173,9 +174,7 @@ class CompiledEngine(Undertaking):
         return found is not None
 
     def left(self) -> list[str]:
-        """A lock stays. After a loss of power two may write the code at once; who reads it writes no more."""
-        allowed = (".lock", ".part") if self.torn else (".lock",)  # they go with the folder of their engine
-        return [each for each in super().left() if not each.endswith(allowed)]
+        return [each for each in super().left() if not each.endswith(".lock")]
 
 
 class _Compiling:
@@ -196,6 +195,7 @@ class CompiledKernels(Undertaking):
     """Kernels in C++ that several processes want compiled."""
 
     several = True
+    powerless = (".lock", ".new")  # a header that lost its name: who needs it next begins anew
 
     def prepare(self) -> None:
         self.source = source_file("kernel.cc", "int kernel;\n")
