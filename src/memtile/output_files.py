@@ -273,7 +273,7 @@ def _discard(file: BinaryIO) -> None:
 
 
 def _remove_abandoned(part: str) -> None:
-    """Remove a temporary file that no process writes any more: who writes one has it locked."""
+    """Remove a temporary file that no process writes any more: its writer keeps it locked."""
     if not os.path.lexists(part):
         return
     with suppress(OSError), _opened_to_lock(part) as file:

@@ -135,7 +135,7 @@ def using(other: System) -> Generator[None]:
 def locked_file(path: Path | str, opener: Opener | None = None) -> BinaryIO | None:
     """A lock file, open and locked; None if another process has locked it.
 
-    Where the file system has no locks, nobody waits. Who has the lock may remove the file before closing it.
+    Without locks in the file system, no process waits. The holder may remove the file before closing it.
 
     Raises:
         OSError: the file cannot be opened.

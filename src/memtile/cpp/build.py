@@ -205,7 +205,7 @@ def _name(place: Path, folder: Path, product: str) -> None:
 
 
 def _fill(place: Path, own: str, make: Callable[[Path], Mapping[str, str]]) -> None:
-    """Make a product, and note what it was made of; both are on the disk, since nobody reads them to see."""
+    """Make a product, and note what it was made of; both are on the disk: no later run checks them."""
     inputs = json.dumps(make(place))
     for each in place.iterdir():
         if each.name != own:

@@ -198,7 +198,7 @@ CODES: Mapping[str, FindingCode] = MappingProxyType(
 DROPPED = "MT0308"
 """Of a task that was dropped, which is wrong whether or not anything waits for it."""
 HIDDEN_RULE = "MT0140"
-"""Of a packet rule that another one hides: the waits of who gets no packets come of it."""
+"""Of a packet rule that another one hides: receivers without packets wait because of it."""
 WRONG_LOCK = "MT0305"
 """Of a release to the wrong lock, which a hang and a race can both come from."""
 LINK_PARTS = "MT0120"

@@ -139,7 +139,7 @@ def comes_of_chains(finding: Finding, odd: Sequence[Finding]) -> bool:
 def instead_of_waits(odd: Sequence[Finding], others: Sequence[Finding]) -> tuple[Finding, ...]:
     """The findings of what hangs: a BD that is never started or left takes the place of who waits for it.
 
-    What is only suspected, and would hold up nobody who waits, stays a warning behind the others.
+    A suspected cause that explains none of the waits stays a warning behind the others.
 
     Args:
         odd: of the text.
