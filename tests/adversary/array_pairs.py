@@ -97,7 +97,7 @@ def played(
             if isinstance(part, Again):
                 part.act(array)
                 facts.append(_facts(array.run(replace(options, max_cycles=MOST))))
-    except DesignError as error:
+    except MemtileError as error:  # of a design, or of a host whose access nothing answers
         facts.append({"error": str(error)})
     return facts
 

@@ -15,7 +15,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import Enum
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -220,7 +219,6 @@ def _cpu() -> float:
     return sum(os.times()[:2])
 
 
-@cache
 def attack_arrays(names: Sequence[str], seeds: Iterable[int], ledger: Ledger) -> None:
     """Run the designs of some seeds through pairs, each through all cheap ones and some of the others."""
     for each in seeds:

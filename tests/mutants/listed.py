@@ -11820,9 +11820,9 @@ MUTANTS = (
     Mutant(
         "a timer ends a wait for ever in other cycles",
         "sim/doors/polling.py",
-        "polls = max(-(-(engine.now - began) // POLL_CYCLES), 1)",
-        "polls = 1",
-        "tests/timing/test_host_looks.py::test_a_timer_of_a_tile_goes_on_behind_the_last_word",
+        "polled + max(-(-(now - polled) // POLL_CYCLES), 1)",
+        "polled + 1",
+        "tests/timing/test_host_looks.py::test_a_wait_for_a_timer_ends_with_a_poll",
     ),
     Mutant(
         "finish-on-TLAST ends no descriptor early for a host",
@@ -12000,6 +12000,20 @@ MUTANTS = (
         "tests/properties/test_run_in_pieces.py::test_a_run_behind_the_end_sees_what_was_done_since[_attach]",
     ),
     Mutant(
+        "a run that is cut behind the last word of a wait is stuck",
+        "runs/design_run.py",
+        "if acts or engine.now > polled:",
+        "if acts:",
+        "tests/properties/test_run_in_pieces.py::test_a_cut_behind_the_last_word_moves_no_poll[420]",
+    ),
+    Mutant(
+        "a host does not wait for a timer",
+        "runs/design_run.py",
+        "if acts or engine.now > polled:",
+        "if engine.now > polled:",
+        "tests/properties/test_run_in_pieces.py::test_a_cut_behind_the_last_word_moves_no_poll[5000]",
+    ),
+    Mutant(
         "a host polls where its run was cut",
         "runs/design_run.py",
         "is_polled = all(begun) and not untimed",
@@ -12009,8 +12023,8 @@ MUTANTS = (
     Mutant(
         "polls are counted from a cut",
         "runs/design_run.py",
-        "in_vain=in_vain, since=polled)",
-        "in_vain=in_vain)",
+        "run_to_poll(engine, until, polled, progress",
+        "run_to_poll(engine, until, engine.now, progress",
         "tests/properties/test_run_in_pieces.py::test_a_cut_between_two_polls_moves_none[cuts0-wait]",
     ),
     Mutant(

@@ -62,6 +62,17 @@ def test_a_planted_difference_is_found_reduced_and_written(
     names["test_planted_agrees"]()
 
 
+def test_the_command_attacks_with_all_pairs(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setattr("sys.argv", ["attack", "1", "--seed", "3", "--ledger", str(tmp_path / "ledger")])
+    with pytest.raises(SystemExit) as ended:
+        attack.main()
+    assert ended.value.code == 0
+    assert capsys.readouterr().out.endswith(" designs, 0 pairs with a difference\n")
+    assert (tmp_path / "ledger").read_text("utf-8").startswith("3\t")
+
+
 def test_a_cycle_that_a_cut_loses_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     right = Engine.resume
 

@@ -78,6 +78,21 @@ def test_a_cut_between_two_polls_moves_none(cuts: tuple[int, ...], steps: str) -
     assert not differences(whole.array.engine, pieces.array.engine)
 
 
+@pytest.mark.parametrize("compares", [360, 420, 5000])
+def test_a_cut_behind_the_last_word_moves_no_poll(compares: int) -> None:
+    """A timer that is compared later lets a host look on, which it does in the same cycles."""
+    steps = Step("loop", 0, 300, 1), Step("wait", 3, 0, 1), Step("lost", 3, 16, 1), Step("wait", 3, 0, 1)
+    design = Hosted(20, 100, 2, "", compares, (steps,), ())
+    whole = Built(design)
+    ended = whole.array.run(END)
+    assert ended.cycles > compares
+    for at in range(310, 480, 13):
+        pieces = Built(design)
+        pieces.array.run(at)
+        last = pieces.array.run(END - at)
+        assert (last.status, last.cycles, pieces.did) == (ended.status, ended.cycles, whole.did), at
+
+
 def copy_of_64_words() -> Array:
     array = Array("npu1", 1)
     tile = array.memory_tile(0)

@@ -25,6 +25,7 @@ from memtile.model.dma.channel_registers import (
 )
 from memtile.runs.waits import may_arrive
 from memtile.sim.doors.polling import POLL_CYCLES, cycles_left, run_to_next_poll, tasks_to_token
+from memtile.sim.loop.clock import Stop
 from memtile.sim.loop.engine import Engine
 from support.designs.flowing_designs import differences
 from support.designs.host_looks import CONTROL, ON_TLAST, TILE, Built, Hosted, Step, looks
@@ -235,6 +236,13 @@ def test_the_last_cycle_ends_what_is_left_out() -> None:
     assert engine.now == began + 250
     run_to_next_poll(engine, 1 << 40, in_vain=399)
     assert engine.now == began + 550
+
+
+def test_a_wait_for_a_timer_ends_with_a_poll() -> None:
+    built = Built(hosted(LOOP, compares=5000))
+    built.array.run(300)
+    assert run_to_next_poll(built.array.engine, 1 << 40, in_vain=5000) is Stop.LIMIT
+    assert built.array.engine.now == 3100
 
 
 def awaiting(words: int) -> Any:

@@ -15,7 +15,7 @@ from memtile.explain.results import Result
 from memtile.runs.machine import HostSteps, Machine, Values
 from memtile.runs.observing import areas_of, moves_of
 from memtile.runs.options import RunOptions, whole_cycles
-from memtile.sim.doors.polling import POLL_CYCLES, run_to_next_poll
+from memtile.sim.doors.polling import POLL_CYCLES, events_are_due, next_poll, run_to_poll
 from memtile.sim.loop.clock import Stop
 from memtile.sim.loop.engine import Engine, Progress
 from memtile.sim.loop.timing_only import gone, look_for_words, no_time, words_wanted
@@ -53,12 +53,15 @@ def run_sequences(
         until = min([end, *dues])
         if engine.now >= end and not untimed:
             return Stop.LIMIT
-        if quiet and not dues:
-            return Stop.QUIET
         is_polled = False
         if quiet:
+            polled, acts = left[0].polled, not untimed and events_are_due(engine, end)
+            if acts or engine.now > polled:  # in a wait for the next poll, in which the last run was cut
+                until = min(until, next_poll(polled, engine.now))
+            elif not dues:
+                return Stop.QUIET
             engine.wait(until - engine.now)
-            quiet, is_polled = False, engine.now not in dues
+            quiet, is_polled = False, engine.now not in dues and not _polls(engine, polled)
         elif untimed:
             run_untimed(engine, progress)
             quiet = True
@@ -92,11 +95,15 @@ def _to_next_poll(
     in_vain = 0  # of a run that resumes between two polls: what has ended since the last one is not seen yet
     if began == polled:
         in_vain = min(sequence.in_vain(engine, alone=len(left) == 1) for sequence in left)
-    stop = run_to_next_poll(engine, until, progress, in_vain=in_vain, since=polled)
-    if stop is Stop.QUIET:
+    if run_to_poll(engine, until, polled, progress, in_vain) is Stop.QUIET:
         return True, engine.now == began
     is_due = any(sequence.due == engine.now for sequence in left)
-    return False, not is_due and (engine.now - polled) % POLL_CYCLES != 0
+    return False, not is_due and not _polls(engine, polled)
+
+
+def _polls(engine: Engine, polled: int) -> bool:
+    """Whether the present cycle is that of a poll."""
+    return (engine.now - polled) % POLL_CYCLES == 0
 
 
 def run_on(machine: Machine, options: RunOptions) -> Result:

@@ -21,7 +21,7 @@ from memtile.sim.loop.clock import Stop
 from memtile.sim.loop.engine import Engine, Progress
 from support.designs.repeating_designs import EAGER
 
-_CALLERS = ("memtile.runs.design_run", "memtile.runs.host")
+_CALLERS = ("memtile.runs.design_run", "memtile.sim.doors.polling")
 SIZE = 9000  # words of a buffer at most
 TILE = 1 << 20  # bytes from row to row
 _CONTROL = register_named("memory_tile", "DMA_S2MM_1_Ctrl")
@@ -37,22 +37,16 @@ def looks(*, every: bool) -> Iterator[list[int]]:
     """Context in which a host makes every look or leaves some out; the cycles behind which it looks."""
     seen: list[int] = []
 
-    def run(
-        engine: Engine,
-        end: int,
-        progress: Progress | None = None,
-        *,
-        in_vain: int = 0,
-        since: int | None = None,
-    ) -> Stop:
-        kept = 0 if every else in_vain
-        stop = polling.run_to_next_poll(engine, end, progress, in_vain=kept, since=since)
+    right = polling.run_to_poll
+
+    def run(engine: Engine, end: int, polled: int, progress: Progress | None, in_vain: int) -> Stop:
+        stop = right(engine, end, polled, progress, 0 if every else in_vain)
         seen.append(engine.now)
         return stop
 
     with ExitStack() as stack:
         for module in _CALLERS:
-            stack.enter_context(patch(f"{module}.run_to_next_poll", run))
+            stack.enter_context(patch(f"{module}.run_to_poll", run))
         yield seen
 
 

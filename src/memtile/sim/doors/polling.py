@@ -35,9 +35,7 @@ _BUSY = (Phase.ACQUIRE, Phase.RUN)  # phases in which a BD is loaded
 _BY_WORDS = FOT_MASK | OUT_OF_ORDER_MASK  # of a channel whose words say when a BD ends or which is next
 
 
-def run_to_next_poll(
-    engine: Engine, end: int, progress: Progress | None = None, *, in_vain: int = 0, since: int | None = None
-) -> Stop:
+def run_to_next_poll(engine: Engine, end: int, progress: Progress | None = None, *, in_vain: int = 0) -> Stop:
     """Let time pass up to the next poll, to cycle ``end`` at most.
 
     Polls are ``POLL_CYCLES`` cycles apart. There is nothing to see for ``in_vain`` cycles: polls in these are
@@ -49,17 +47,30 @@ def run_to_next_poll(
         end: cycle.
         progress: called now and then with the cycles done so far.
         in_vain: cycles.
-        since: cycle of the last poll; None = the present one.
     """
-    began = engine.now if since is None else since
-    passed = engine.now - began
-    polls = max((passed + in_vain) // POLL_CYCLES, passed // POLL_CYCLES + 1)
-    stop = engine.resume(min(began + polls * POLL_CYCLES, end), progress)
-    if stop is not Stop.QUIET or event_units.limit(engine.state, end) >= end:
+    began = engine.now
+    stop = run_to_poll(engine, end, began, progress, in_vain)
+    if stop is not Stop.QUIET or not events_are_due(engine, end):
         return stop
-    polls = max(-(-(engine.now - began) // POLL_CYCLES), 1)
-    engine.wait(min(began + polls * POLL_CYCLES, end) - engine.now)
+    engine.wait(min(next_poll(began, engine.now), end) - engine.now)
     return Stop.LIMIT
+
+
+def run_to_poll(engine: Engine, end: int, polled: int, progress: Progress | None, in_vain: int) -> Stop:
+    """:func:`run_to_next_poll` behind a poll in cycle ``polled``, without the wait behind ``Stop.QUIET``."""
+    passed = engine.now - polled
+    polls = max((passed + in_vain) // POLL_CYCLES, passed // POLL_CYCLES + 1)
+    return engine.resume(min(polled + polls * POLL_CYCLES, end), progress)
+
+
+def next_poll(polled: int, now: int) -> int:
+    """The cycle of the first poll from ``now`` on, behind one in cycle ``polled``."""
+    return polled + max(-(-(now - polled) // POLL_CYCLES), 1) * POLL_CYCLES
+
+
+def events_are_due(engine: Engine, end: int) -> bool:
+    """Whether a timer, a counter or another event changes registers by itself before cycle ``end``."""
+    return event_units.limit(engine.state, end) < end
 
 
 def cycles_left(engine: Engine, tasks: Mapping[int, int]) -> int:
