@@ -15,15 +15,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import Enum
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from adversary.array_designs import Design, build, drawn_array, features, smaller
 from adversary.array_pairs import ARRAY_PAIRS, NotApplicableError, Trial
-from adversary.checkout import commit
 from adversary.pairs import PAIRS, Pair
+from adversary.tally import ARRAYS, note
+from adversary.tally import PAIRS as OTHERS
 from memtile.errors import MemtileError
 from places import ROOT
 
@@ -172,20 +172,16 @@ def write_test(name: str, difference: Difference) -> str:
 class Ledger:
     """What an attack has done so far.
 
-    Args:
-        seed: of the attack.
-
     Attributes:
-        seed: as given.
         designs: how many ran; each counts once, however many pairs it went through.
         pairs: how many designs went through each pair.
         seconds: processor time of each pair, and of drawing designs.
         bad: pairs with a difference.
     """
 
-    def __init__(self, seed: int) -> None:
-        self.seed, self.designs, self.bad = seed, 0, set[str]()
-        self.pairs, self.seconds, self._began = Counter[str](), Counter[str](), _cpu()
+    def __init__(self) -> None:
+        self.designs, self.bad = 0, set[str]()
+        self.pairs, self.seconds = Counter[str](), Counter[str]()
 
     @contextmanager
     def timed(self, name: str) -> Iterator[None]:
@@ -196,16 +192,18 @@ class Ledger:
         finally:
             self.seconds[name] += _cpu() - began
 
+    @contextmanager
+    def tallied(self, what: str) -> Iterator[None]:
+        """Context whose designs and differences count for the tally."""
+        began, designs, bad = _cpu(), self.designs, len(self.bad)
+        yield
+        note(what, _cpu() - began, self.designs - designs, len(self.bad) - bad)
+
     def note(self, name: str, difference: Difference) -> None:
         """Write the test of a difference and say where it is."""
         self.bad.add(name)
         print(f"{name}: a difference, {write_test(name, difference)}", flush=True)
         traceback.print_exception(difference.error)
-
-    def line(self) -> str:
-        """Seed, designs, runs of pairs, processor seconds, commit and pairs with a difference."""
-        cells = self.seed, self.designs, sum(self.pairs.values()), f"{_cpu() - self._began:.0f}", commit()
-        return "\t".join(map(str, (*cells, ",".join(sorted(self.bad)) or "-")))
 
     def table(self) -> str:
         """A line for each pair: designs, and designs a second of processor time."""
@@ -234,6 +232,16 @@ def attack_arrays(names: Sequence[str], seeds: Iterable[int], ledger: Ledger) ->
             ledger.pairs[name] += not isinstance(difference, NotApplicableError)
             if difference is not None and not isinstance(difference, NotApplicableError):
                 ledger.note(name, reduced(name, trial.design, difference))
+
+
+def attack_pair(name: str, number: int, ledger: Ledger) -> None:
+    """Run some designs of a pair with a generator of its own."""
+    with ledger.timed(name):
+        runs, difference = attacked(PAIRS[name], number, _AT_ONCE)
+    ledger.pairs[name] += runs
+    ledger.designs += runs
+    if difference is not None:
+        ledger.note(name, difference)
 
 
 def disagreement(name: str, trial: Trial) -> Exception | None:
@@ -268,36 +276,23 @@ def _error_of(name: str, design: Design) -> Exception | None:
     return disagreement(name, trial)
 
 
-def attack(names: Sequence[str], number: int, seconds: float, ledger_file: Path | None = None) -> int:
+def attack(names: Sequence[str], number: int, seconds: float) -> int:
     """Run random designs of some pairs for so many seconds; how many pairs had a difference."""
-    ledger, turn, end = Ledger(number), 0, time.monotonic() + seconds
+    ledger, turn, end = Ledger(), 0, time.monotonic() + seconds
     arrays, others = ([n for n in names if (n in ARRAY_PAIRS) is on] for on in (True, False))
     while time.monotonic() < end and len(ledger.bad) < len(names):
         first = number + _AT_ONCE * turn * 5
         if arrays:
-            attack_arrays(arrays, range(first, first + 5 * _AT_ONCE), ledger)
+            with ledger.tallied(ARRAYS):
+                attack_arrays(arrays, range(first, first + 5 * _AT_ONCE), ledger)
         for name in others[turn % len(others) :][:1] if arrays and others else others:
-            if time.monotonic() > end or name in ledger.bad:
-                continue
-            with ledger.timed(name):
-                runs, difference = attacked(PAIRS[name], number + 1_000_003 * turn, _AT_ONCE)
-            ledger.pairs[name] += runs
-            ledger.designs += runs
-            if difference is not None:
-                ledger.note(name, difference)
+            if time.monotonic() < end and name not in ledger.bad:
+                with ledger.tallied(OTHERS):
+                    attack_pair(name, number + 1_000_003 * turn, ledger)
         turn += 1
-        if ledger_file is not None:
-            _keep(ledger_file, ledger)
     print(ledger.table())
     print(f"{ledger.designs:,} designs, {len(ledger.bad)} pairs with a difference")
     return len(ledger.bad)
-
-
-def _keep(file: Path, ledger: Ledger) -> None:
-    """Write the line of an attack in place of the one before of the same seed."""
-    lines = file.read_text("utf-8").splitlines() if file.exists() else []
-    others = [line for line in lines if line.partition("\t")[0] != str(ledger.seed)]
-    file.write_text("\n".join([*others, ledger.line()]) + "\n", encoding="utf-8")
 
 
 def feature_table(number: int, designs: int) -> str:
@@ -326,7 +321,6 @@ def main() -> None:
     parser.add_argument("seconds", type=float)
     parser.add_argument("pair", nargs="*", help=f"of {', '.join(every)}; all of them otherwise")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--ledger", type=Path, help="file with a line for each attack")
     parser.add_argument("--features", type=int, help="only count the features of so many designs")
     given = parser.parse_args()
     wrong = [name for name in given.pair if name not in every]
@@ -335,7 +329,7 @@ def main() -> None:
     if given.features:
         print(feature_table(given.seed, given.features))
         return
-    sys.exit(attack(given.pair or every, given.seed, given.seconds, given.ledger) > 0)
+    sys.exit(attack(given.pair or every, given.seed, given.seconds) > 0)
 
 
 if __name__ == "__main__":

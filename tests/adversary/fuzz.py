@@ -3,8 +3,7 @@
 Each reader has a process of its own. Without a number of seconds each one reads as many inputs as the table
 of readers says, from the same seed: ``.ci/run`` then fails for a change of the source alone. With seconds it
 goes on from what earlier searches kept. What is found goes to ``.cache/fuzz``; a defect that is mended leaves
-its input in ``found``, which ``tests/faults/test_fuzz.py`` reads again. A line for each search goes to
-``.cache/fuzz/ledger.tsv``: reader, seconds of the processor, inputs, failures, seed and commit.
+its input in ``found``, which ``tests/faults/test_fuzz.py`` reads again. ``tally`` keeps account of searches.
 
 The search is ours (``search``) and not Atheris: its wheels are for Linux on x86-64 alone and have 35 MB, and
 libFuzzer decides by itself what follows. Ours repeats itself, and its changes know what they change.
@@ -23,16 +22,15 @@ from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
 
-from adversary.checkout import commit
 from adversary.lines import SOURCE, covered
 from adversary.readers import READERS
 from adversary.search import Search, Searched, most_memory
+from adversary.tally import note
 from places import ROOT
 
 FOUND = Path(__file__).with_name("found")
 """Inputs of defects that are mended, in a folder for each reader."""
 WORK = ROOT / ".cache" / "fuzz"
-_LEDGER = "ledger.tsv"
 _GRACE = 300.0  # seconds for the last input, traced, again and reduced
 _BUSY = 30  # times as long as its seconds of the processor a process may take beside others
 _WHOLE = 3600.0  # seconds of a process that counts inputs
@@ -88,7 +86,7 @@ def fuzz(name: str, seconds: float | None, seed: int, *, missed: bool = False) -
     if seconds is not None:
         _keep(work / "kept", found)
     _write_failures(work, found)
-    _note(f"{name}\t{took:.1f}\t{found.inputs}\t{len(found.failures)}\t{seed}\t{commit()}\n")
+    note(name, took, found.inputs, len(found.failures))
     return len(found.failures)
 
 
@@ -111,12 +109,6 @@ def _write_failures(work: Path, found: Searched) -> None:
         path.write_bytes(failure.data)
         path.with_suffix(".txt").write_text(failure.text, encoding="utf-8", errors="replace")
         print(f"  {failure.says}\n    {path}", flush=True)
-
-
-def _note(line: str) -> None:
-    """Add a line to the ledger; searches that run at once share it."""
-    with (WORK / _LEDGER).open("a", encoding="utf-8") as ledger:
-        ledger.write(line)
 
 
 def _one(name: str, seconds: float | None, seed: int, more: Sequence[str]) -> tuple[int, str]:

@@ -42,7 +42,7 @@ def covered(modules: Iterable[str], ran: Mapping[str, Set[int]]) -> Covered:
     """
     count = total = 0
     missed: list[tuple[int, str]] = []
-    for path in _files(modules):
+    for path in files(modules):
         seen = ran.get(str(path), frozenset())
         for name, first, lines in functions(path):
             count += len(lines & seen)
@@ -52,7 +52,8 @@ def covered(modules: Iterable[str], ran: Mapping[str, Set[int]]) -> Covered:
     return Covered(count, total, [each for _, each in sorted(missed, key=lambda each: (-each[0], each[1]))])
 
 
-def _files(modules: Iterable[str]) -> Iterator[Path]:
+def files(modules: Iterable[str]) -> Iterator[Path]:
+    """Files, and all files of folders, below the package."""
     for each in modules:
         path = SOURCE / each
         yield from sorted(path.rglob("*.py")) if path.is_dir() else [path]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
-from adversary import array_designs, attack
+from adversary import array_designs, attack, tally
 from adversary.array_pairs import ARRAY_PAIRS, ArrayPair, Trial
 from adversary.array_parts import Cascade, Loop
 from adversary.attack import attacked, literal, write_test
@@ -65,12 +65,15 @@ def test_a_planted_difference_is_found_reduced_and_written(
 def test_the_command_attacks_with_all_pairs(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("sys.argv", ["attack", "1", "--seed", "3", "--ledger", str(tmp_path / "ledger")])
+    monkeypatch.setattr("sys.argv", ["attack", "1", "--seed", "3"])
+    monkeypatch.setattr(tally, "LEDGER", tmp_path / "searches.tsv")
     with pytest.raises(SystemExit) as ended:
         attack.main()
     assert ended.value.code == 0
     assert capsys.readouterr().out.endswith(" designs, 0 pairs with a difference\n")
-    assert (tmp_path / "ledger").read_text("utf-8").startswith("3\t")
+    sums = {each.what: each for each in tally.counted(tally.searches(tally.LEDGER))}
+    assert sums[tally.ARRAYS].inputs == 50
+    assert sums[tally.PAIRS].inputs >= 0
 
 
 def test_a_cycle_that_a_cut_loses_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

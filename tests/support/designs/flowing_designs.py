@@ -219,25 +219,35 @@ def set_lock_of(column: Column, row: int, lock: int, value: int) -> None:
     column.doors[row].write32(kind.lock_value_base + lock * kind.lock_value_stride, value)
 
 
+_NOT_COMPARED = {"clock.quiet", "clock.activity", "externals.words"}
+
+
 def differences(one: Engine, other: Engine) -> set[str]:
     """Names of the columns of the state, and of the external buffers, in which two engines differ.
 
     Words of reads that external memory has not answered are nobody's, and so are those behind short reads.
     """
     found = set()
-    for engine in (one, other):
-        x = plain(engine.state.externals)
-        for row in range(len(x.head)):
-            late = (x.head[row] + np.arange(x.arrived[row], x.held[row])) % x.ready.shape[1]
-            x.words[row, late] = 0
-            x.words[row][np.arange(x.words.shape[2]) >= x.length[row][:, None]] = 0
+    if not np.array_equal(_answered(one), _answered(other)):
+        found.add("externals.words")
     for (name, mine, *_), (_, theirs, *_) in zip(columns(one.state), columns(other.state), strict=True):
-        if name not in ("clock.quiet", "clock.activity") and not np.array_equal(mine, theirs):
+        if name not in _NOT_COMPARED and not np.array_equal(mine, theirs):
             found.add(name)
     for name, buffer in one.external.buffers.items():
         if not np.array_equal(buffer.array, other.external.buffers[name].array):
             found.add(name)
     return found
+
+
+def _answered(engine: Engine) -> np.ndarray:
+    """The words of reads from external memory, with 0 for those that nobody gets."""
+    x = plain(engine.state.externals)
+    words = np.array(x.words)
+    for row in range(len(x.head)):
+        late = (x.head[row] + np.arange(x.arrived[row], x.held[row])) % x.ready.shape[1]
+        words[row, late] = 0
+        words[row][np.arange(words.shape[2]) >= x.length[row][:, None]] = 0
+    return words
 
 
 def compared(make: Callable[[bool], Engine], stops: range) -> Engine:
