@@ -152,13 +152,12 @@ class ProcessSweeps(Sweeps):
             def __init__(self, code: str) -> None:
                 self.code = code
 
-            def ask(self, line: str, seconds: float) -> str:
-                asked = json.loads(line)
+            def ask(self, asked: dict[str, Any], seconds: float) -> dict[str, Any]:
                 task, rivals = processes.request_of(asked)
                 if under.world.chance.random() < under.crashing:
                     under.crashed.add(task.key)
                     raise NoAnswerError("the process ended with signal 9", late=False)
-                return json.dumps(under.attempt(asked["subject"], task, rivals).as_json())
+                return json.loads(json.dumps(under.attempt(asked["subject"], task, rivals).as_json()))
 
             def kill(self) -> None:
                 pass

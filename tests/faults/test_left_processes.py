@@ -148,17 +148,20 @@ def test_a_killed_plan_leaves_nothing(tmp_path: Path) -> None:
 ECHO = """
 import os, subprocess, sys
 
+from memtile.explore.line_answers import answer_lines
+
 def trial(what):
     try:
         return what()
     except OSError as error:
         return type(error).__name__
 
-for line in sys.stdin:
-    try:
-        exec(line)
-    finally:
-        print("done", flush=True)
+def done(text):
+    names = globals() | {"said": "done"}
+    exec(text, names)
+    return names["said"]
+
+answer_lines(done)
 """
 CHILD = "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(1000)'])"
 
@@ -168,7 +171,7 @@ def test_what_a_lost_process_began_ends_with_it(monkeypatch: pytest.MonkeyPatch,
     mark = secrets.token_hex(8)
     monkeypatch.setenv(MARK, mark)
     process = LineProcess(ECHO)
-    assert process.ask(CHILD, 60) == "done\n"
+    assert process.ask(CHILD, 60) == "done"
     with pytest.raises(NoAnswerError):
         process.ask(end, 1 if "while" in end else 60)
     assert [each for each in left(mark, SECONDS) if int(each.split()[0]) != os.getpid()] == []
@@ -177,7 +180,7 @@ def test_what_a_lost_process_began_ends_with_it(monkeypatch: pytest.MonkeyPatch,
 def test_code_may_wait_for_all_of_its_children() -> None:
     process = LineProcess(ECHO)
     try:
-        assert process.ask("began = subprocess.Popen(['true']); os.wait()", 60) == "done\n"
-        assert process.ask("print(trial(os.wait), end=' ')", 60) == "ChildProcessError done\n"
+        assert process.ask("began = subprocess.Popen(['true']); os.wait()", 60) == "done"
+        assert process.ask("said = trial(os.wait)", 60) == "ChildProcessError"
     finally:
         process.end()

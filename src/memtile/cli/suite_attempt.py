@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import os
 import signal
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -37,6 +34,7 @@ from memtile.errors import InputFileError, MemtileError
 from memtile.explain.finding_places import in_order
 from memtile.explain.findings import Finding, Severity
 from memtile.explain.results import Status
+from memtile.explore.line_answers import answer_lines
 from memtile.explore.suite.arrays import LAST_NAME, against, read_expected
 from memtile.explore.suite.cases import DesignCase
 from memtile.explore.suite.outcome import CaseOutcome, Verdict
@@ -61,20 +59,15 @@ def serve() -> None:
     A request without a design is answered when the engine is there.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    lines = os.fdopen(os.dup(0), encoding="utf-8")
-    with lines, os.fdopen(os.dup(1), "w", encoding="utf-8") as out:
-        os.dup2(2, 1)  # what designs print is no answer
-        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-        for line in lines:
-            sys.stdin = os.fdopen(os.dup(0), encoding="utf-8")  # exit() of a design before has closed it
-            asked = json.loads(line)
-            if asked["case"] is None:
-                ready()
-                print("{}", file=out, flush=True)
-                continue
-            with chosen_timing(asked["timing"]):
-                found = attempt(DesignCase.of(asked["case"]), RunOptions(**asked["run"]))
-            print(json.dumps(found.as_json()), file=out, flush=True)
+    answer_lines(_answer)
+
+
+def _answer(asked: Mapping[str, Any]) -> dict[str, Any]:
+    if asked["case"] is None:
+        ready()
+        return {}
+    with chosen_timing(asked["timing"]):
+        return attempt(DesignCase.of(asked["case"]), RunOptions(**asked["run"])).as_json()
 
 
 class _Ended(NamedTuple):

@@ -6,20 +6,24 @@ process that began it, however those end and whatever is being done.
 
 from __future__ import annotations
 
+import json
 import os
 import queue
+import secrets
 import select
 import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import IO
+from typing import IO, Any
 
 from memtile.sandbox.start import ProcessStart
 
 _TO_LEAVE = 3.0  # seconds
+_LONGEST = 1 << 28  # characters of an answer
 _FIRST = "from memtile.explore.line_process import follow; follow()\n"
 
 
@@ -39,7 +43,7 @@ class LineProcess:
     """A process, begun when there is something to ask, and again after it was lost.
 
     Args:
-        code: Python that reads lines from stdin and writes one line to stdout for each.
+        code: Python that answers questions, with :func:`line_answers.answer_lines`.
         confine: turns the command into one that is confined, with its variables; None = it is not.
         folder: that it works in; None = that of this process.
         follows: it sees to it that it ends with this process; False = what confines it does.
@@ -56,19 +60,22 @@ class LineProcess:
         self._code, self._confine, self._folder, self._follows = code, confine, folder, follows
         self._process: subprocess.Popen[str] | None = None
         self._answers: queue.Queue[str] = queue.Queue()
+        self._mark, self._asked = secrets.token_hex(8), 0
 
-    def ask(self, line: str, seconds: float) -> str:
-        """The answer to a line.
+    def ask(self, question: object, seconds: float) -> Any:
+        """The answer to a question; both are JSON values.
 
         Raises:
             NoAnswerError: the process ended, or took longer than ``seconds`` and was ended.
         """
         process = self._process or self._begin()
         assert process.stdin is not None
+        self._asked += 1
+        mark = f"{self._mark}-{self._asked} "
         try:
-            process.stdin.write(line + "\n")
+            process.stdin.write(f"{mark}{json.dumps(question)}\n")
             process.stdin.flush()
-            answer = self._answers.get(timeout=seconds)
+            answer = self._answer(mark, seconds)
         except queue.Empty:
             self.end()
             raise NoAnswerError(f"the limit of {seconds:g} s is over", late=True) from None
@@ -76,7 +83,19 @@ class LineProcess:
             answer = ""
         if not answer:
             raise NoAnswerError(f"the process ended with {self.end()}", late=False)
-        return answer
+        return json.loads(answer.removeprefix(mark))
+
+    def _answer(self, mark: str, seconds: float) -> str:
+        """The line that begins with a mark, empty if the process is gone.
+
+        Raises:
+            queue.Empty: the time is over.
+        """
+        end = time.monotonic() + seconds
+        while True:
+            answer = self._answers.get(timeout=max(end - time.monotonic(), 0.0))
+            if not answer or answer.startswith(mark):
+                return answer
 
     def end(self) -> str:
         """End the process, whatever it does; how it ended, in words."""
@@ -112,11 +131,13 @@ class LineProcess:
             cwd=self._folder,
             stdin=pipe,
             stdout=pipe,
-            text=True,
+            encoding="utf-8",
+            errors="replace",
             process_group=0,
         )
         self._answers = queue.Queue()
-        threading.Thread(target=_pass_on, args=(self._process.stdout, self._answers), daemon=True).start()
+        lines = self._process.stdout, self._mark, self._answers
+        threading.Thread(target=_pass_on, args=lines, daemon=True).start()
         return self._process
 
 
@@ -144,9 +165,10 @@ def follow() -> None:
     os.killpg(0, signal.SIGKILL)
 
 
-def _pass_on(lines: IO[str], answers: queue.Queue[str]) -> None:
-    """Hand over what the process says, and an empty text when it is gone."""
+def _pass_on(lines: IO[str], mark: str, answers: queue.Queue[str]) -> None:
+    """Hand over the lines that begin with a mark, and an empty text when the process is gone."""
     with lines:
-        for line in lines:
-            answers.put(line)
+        while line := lines.readline(_LONGEST):
+            if line.startswith(mark):
+                answers.put(line)
     answers.put("")

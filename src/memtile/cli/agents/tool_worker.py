@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import queue
 import signal
@@ -24,6 +23,7 @@ from memtile.cli.agents.tools import MODELS, TOOLS
 from memtile.cli.failure import UsageError, expected_end
 from memtile.cli.sandboxed import sandbox_policy
 from memtile.errors import MemtileError
+from memtile.explore.line_answers import answer_lines
 from memtile.explore.line_process import LineProcess, NoAnswerError
 from memtile.sandbox.policy import GIGABYTE, PROCESSES, environment
 from memtile.sandbox.start import ProcessStart, confined
@@ -84,9 +84,9 @@ class ToolWorker:
         limit = max(arguments.get("seconds", SECONDS), 0.0) + GRACE
         try:
             if tool in MODELS and not self._ready:
-                self._process.ask(json.dumps({}), _COMPILING)
+                self._process.ask({}, _COMPILING)
                 self._ready = True
-            found = json.loads(self._process.ask(json.dumps([tool, arguments]), limit))
+            found = self._process.ask([tool, arguments], limit)
         except NoAnswerError as error:
             self._ready = False
             return _lost(error, limit), True
@@ -178,16 +178,15 @@ def serve(memory: float) -> None:
 
         limit_resources(int(memory * GIGABYTE), PROCESSES, alone=False)
     sys.dont_write_bytecode = True  # a design that changes twice in a second is compiled twice
+    answer_lines(lambda given: as_text(_answer(*given) if given else {"seconds": ready().seconds}), _taken)
+
+
+def _taken(asked: TextIO) -> Iterator[str]:
+    """What is asked, taken by a thread that sees when nobody asks any more."""
     lines: queue.Queue[str] = queue.Queue()
-    asked = os.fdopen(os.dup(0), encoding="utf-8")
-    with os.fdopen(os.dup(1), "w", encoding="utf-8") as out:
-        os.dup2(2, 1)
-        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-        threading.Thread(target=_read, args=(asked, lines), daemon=True).start()
-        while True:
-            given = json.loads(lines.get())
-            found = _answer(*given) if given else {"seconds": ready().seconds}
-            print(json.dumps(as_text(found)), file=out, flush=True)
+    threading.Thread(target=_read, args=(asked, lines), daemon=True).start()
+    while True:
+        yield lines.get()
 
 
 def _read(asked: TextIO, lines: queue.Queue[str]) -> None:

@@ -6,7 +6,6 @@ outcome, and the next one gets a new process.
 
 from __future__ import annotations
 
-import json
 import queue
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -38,15 +37,13 @@ class SuiteProcess:
 
     def test(self, case: DesignCase) -> CaseOutcome:
         """Test a design in the process."""
-        line = json.dumps({"case": case.as_json(), **self._options})
+        asked = {"case": case.as_json(), **self._options}
         allow = case.settings.allow_unknown
         try:
             if not self._is_ready:
-                self._process.ask(json.dumps({"case": None}), _TO_COMPILE)
+                self._process.ask({"case": None}, _TO_COMPILE)
                 self._is_ready = True
-            return CaseOutcome.of(
-                json.loads(self._process.ask(line, case.settings.seconds)), allow_unknown=allow
-            )
+            return CaseOutcome.of(self._process.ask(asked, case.settings.seconds), allow_unknown=allow)
         except NoAnswerError as lost:
             self._is_ready = False
             spent = case.settings.seconds if lost.late else 0.0

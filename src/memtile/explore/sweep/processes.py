@@ -8,14 +8,13 @@ from __future__ import annotations
 import gc
 import itertools
 import json
-import os
 import signal
-import sys
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict
 from typing import Any
 
+from memtile.explore.line_answers import answer_lines
 from memtile.explore.line_process import LineProcess, NoAnswerError
 from memtile.explore.sweep.row import SweepRow, Variant, VariantState
 from memtile.explore.sweep.space import TIMING
@@ -102,9 +101,9 @@ class ProcessRunner:
 
     def _attempt(self, worker: int, request: Request) -> SweepRow:
         task, rivals = request
-        line = json.dumps({"subject": self._subject, "task": asdict(task), "rivals": asdict(rivals)})
+        asked = {"subject": self._subject, "task": asdict(task), "rivals": asdict(rivals)}
         try:
-            return SweepRow.of(json.loads(self._all[worker].ask(line, self._seconds)))
+            return SweepRow.of(self._all[worker].ask(asked, self._seconds))
         except NoAnswerError as lost:
             return _lost(task, str(lost), "seconds" if lost.late else "crashed")
 
@@ -156,9 +155,4 @@ def serve() -> None:
     """Try the variants that come in, until there are no more; Ctrl-C is for whoever asks."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     gc.set_threshold(*_GARBAGE)
-    with os.fdopen(os.dup(1), "w", encoding="utf-8") as out:
-        os.dup2(2, 1)  # what designs print is no answer
-        for line in sys.stdin:
-            asked = json.loads(line)
-            found = attempt(_subject_of(asked["subject"]), *request_of(asked))
-            print(json.dumps(found.as_json()), file=out, flush=True)
+    answer_lines(lambda asked: attempt(_subject_of(asked["subject"]), *request_of(asked)).as_json())
