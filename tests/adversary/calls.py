@@ -136,6 +136,15 @@ def array(data: bytes) -> object:
     return array_of(data, "in.npy")
 
 
+def cycles(data: bytes) -> None:
+    """The JSON of a trace, for cycles of calls."""
+    from memtile.iron.utils.trace import utils
+
+    file = str(placed(data, "trace.json"))
+    for each in (utils.get_cycles, utils.get_cycles_summary, utils.get_vector_time):
+        each(file)
+
+
 def descriptors(data: bytes) -> None:
     """Buffer descriptors as JSON, turned into words and back, and explained."""
     import typer

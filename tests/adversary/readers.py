@@ -99,6 +99,9 @@ READERS: dict[str, Reader] = {
         calls.served,
         ("hosts/register_client.py", "hosts/server_requests.py"),
     ),
+    "cycles": Reader(
+        _TEXTS(seeds.EVENTS_OF_A_TRACE), changes.JSON, calls.cycles, ("iron/utils/trace/utils.py",)
+    ),
     "npy": Reader(seeds.arrays, changes.BYTES, calls.array, ("io/npy.py",)),
     "objects": Reader(
         seeds.objects,

@@ -208,6 +208,13 @@ SUITE = 'seconds = 9\nexclude = ["a"]\n[[design]]\nfile = "a.py"\nname = "a"\n[d
 ERRORS = (
     "In file included from a.h:1,\n                 from kernel.cc:2:\nkernel.cc:3:5: error: expected ';'\n"
 )
+EVENTS_OF_A_TRACE = """\
+[{"name": "process_name", "ph": "M", "pid": 1, "args": {"name": "core_trace for tile2,0"}},
+ {"name": "INSTR_EVENT_0", "ph": "B", "pid": 1, "tid": 0, "ts": 10, "args": {}},
+ {"name": "INSTR_VECTOR", "ph": "B", "pid": 1, "tid": 1, "ts": 12, "args": {}},
+ {"name": "INSTR_VECTOR", "ph": "E", "pid": 1, "tid": 1, "ts": 20.5, "args": {}},
+ {"name": "INSTR_EVENT_1", "ph": "B", "pid": 1, "tid": 0, "ts": 30, "args": {}}]
+"""
 BASELINE = 'memtile = "1.0"\n\n[cycles]\n"a.py" = 1_024\n"b.py[n=2]" = 9\n'
 FACTS = """\
 {"device": "npu1", "sequence": "s", "functions": "f.py", "in": {"0": "a.npy"}, "out": {"1": "b.npy"},

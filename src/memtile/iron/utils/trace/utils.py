@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Sequence
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
 from memtile.arch.packets import STREAM_HEADER, PacketOperation, control_header
 from memtile.arch.registers import field_of
 from memtile.arch.trace_facts import PACKET_WORDS
+from memtile.errors import InputFileError
+from memtile.input_files import name_of, read_text
+from memtile.io.json_text import parse_json
 
 _BEGIN, _END = "INSTR_EVENT_0", "INSTR_EVENT_1"
 
@@ -47,8 +48,34 @@ def create_ctrl_pkt(operation: int, beats: int, addr: int, ctrl_pkt_read_id: int
 
 
 def _records(trace_path: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads(Path(trace_path).read_text())
+    """The events of a trace.
+
+    Raises:
+        InputFileError: the file cannot be read, or is no list of events as Perfetto shows them.
+    """
+    found = parse_json(read_text(trace_path), name_of(trace_path))
+    if not isinstance(found, list):
+        raise InputFileError(f"{name_of(trace_path)}: this is no list of events. Give the JSON of a trace.")
+    for number, each in enumerate(found, 1):
+        if lacks := _lacks(each):
+            raise InputFileError(
+                f"{name_of(trace_path)}, event {number}: it has no {lacks}. Give the JSON of a trace, "
+                "such as memtile's or that of aie.utils.trace."
+            )
     return found
+
+
+def _lacks(event: Any) -> str:
+    """What an event has to have and has not, in words; empty if it has all."""
+    if not isinstance(event, dict):
+        return "names of its values: it is no object"
+    fields: dict[str, type | tuple[type, ...]] = {"name": str, "ph": str, "pid": int}
+    if event.get("ph") in ("B", "E"):
+        fields["ts"] = (int, float)
+    wrong = [name for name, kind in fields.items() if not isinstance(event.get(name), kind)]
+    if not wrong and event["name"] == "process_name" and not isinstance(event.get("args"), dict):
+        wrong = ["args"]
+    return f"{wrong[0]}, or one of another kind" if wrong else ""
 
 
 def _begins(records: Iterable[dict[str, Any]], name: str) -> list[Any]:
@@ -65,17 +92,20 @@ def get_cycles(trace_path: str) -> float:
 def get_cycles_summary(trace_path: str) -> list[list[Any]]:
     """For each process its name, then the cycles from each INSTR_EVENT_0 to the INSTR_EVENT_1 behind it."""
     records = _records(trace_path)
-    names = {int(each["pid"]): each["args"]["name"] for each in records if each["name"] == "process_name"}
-    found: dict[int, list[Any]] = {pid: [name] for pid, name in names.items()}
+    found: dict[int, list[Any]] = {
+        each["pid"]: [each["args"].get("name", f"process {each['pid']}")]
+        for each in records
+        if each["name"] == "process_name"
+    }
     since: dict[int, Any] = {}
     for each in records:
-        pid = int(each["pid"])
+        pid = each["pid"]
         if each["ph"] != "B":
             continue
         if each["name"] == _BEGIN:
             since.setdefault(pid, each["ts"])
         elif each["name"] == _END and pid in since:
-            found[pid].append(each["ts"] - since.pop(pid))
+            found.setdefault(pid, [f"process {pid}"]).append(each["ts"] - since.pop(pid))
     return list(found.values())
 
 
@@ -98,12 +128,12 @@ def get_vector_time(trace: str) -> float:
     started: list[Any] = []
     total = 0
     for each in records:
-        if each["name"] == "INSTR_VECTOR" and first <= each["ts"] <= last:
+        if each["name"] == "INSTR_VECTOR" and each["ph"] in ("B", "E") and first <= each["ts"] <= last:
             if each["ph"] == "B":
                 started.append(each["ts"])
-            elif each["ph"] == "E" and started:
+            elif started:
                 total += each["ts"] - started.pop()
-    return float(total / (last - first))
+    return float(total / (last - first)) if last > first else 0.0
 
 
 def split_trace_segments(trace_pkts: Sequence[str], min_gap: int = PACKET_WORDS) -> list[list[str]]:
