@@ -122,9 +122,9 @@ def test_a_result_passes_or_ends_the_program(capsys: pytest.CaptureFixture[str])
     assert_pass([1.0, 2.0], [1.0, 2.1], rtol=0.1, print_pass=False)
     assert_pass([1.0, 2.0], [1.0, 2.1], rtol=0.0, atol=0.2, print_pass=False)
     assert capsys.readouterr().out == ""
-    with pytest.raises(SystemExit, match="^FAIL!$"):
+    with pytest.raises(SystemExit, match=r"^FAIL!$"):
         assert_pass([1.0, 2.0], [1.0, 2.1])
-    with pytest.raises(SystemExit, match="^FAIL! row 3$"):
+    with pytest.raises(SystemExit, match=r"^FAIL! row 3$"):
         assert_pass([1.0, 2.0], [1.0, 2.1], rtol=0.01, fail_msg="row 3")
 
 
@@ -141,7 +141,7 @@ def test_times_are_printed_with_a_result(capsys: pytest.CaptureFixture[str]) -> 
     says = r"FAIL! output mismatch \(first mismatches: \[\[1\], \[3\]\]\)"
     with pytest.raises(SystemExit, match=says):
         assert_close_with_benchmark([0, 9, 2, 9], np.arange(4), bench=bench, mismatch_indices=True)
-    with pytest.raises(SystemExit, match="^FAIL! rows$"):
+    with pytest.raises(SystemExit, match=r"^FAIL! rows$"):
         assert_close_with_benchmark([0, 9], np.arange(2), bench=bench, fail_msg="rows")
     with pytest.raises(SystemExit):
         assert_close_with_benchmark([10.0], [20.0], bench=bench)
@@ -366,7 +366,7 @@ def test_a_program_prints_compiles_or_runs(tmp_path: Path, capsys: pytest.Captur
             opts,
             compile_kwargs=lambda opts: {"depth": opts.depth},
             run_and_verify=seen.append,
-            validate=lambda opts: seen.append("validated"),
+            validate=lambda _: seen.append("validated"),
         )
 
     call(emit_mlir=True)
