@@ -217,7 +217,7 @@ def test_parts_of_an_object_go_where_their_offsets_say() -> None:
     def swapped(_a: iron.In, _b: iron.Out) -> object:
         into, out = iron.ObjectFifo(LINE, name="in"), iron.ObjectFifo(LINE, name="out")
         parts = into.cons().split([0, N // 2], obj_types=[HALF] * 2, names=["a", "b"])
-        joined = out.prod().join([N // 2, 0], obj_types=[HALF] * 2)
+        joined = out.prod().join([0, N // 2], obj_types=[HALF] * 2)
 
         def core(source: Any, target: Any, factor: int) -> None:
             given, made = source.acquire(1), target.acquire(1)
@@ -228,7 +228,7 @@ def test_parts_of_an_object_go_where_their_offsets_say() -> None:
 
         workers = [
             iron.Worker(core, [part.cons(), to.prod(), 2 + at], tile=AnyComputeTile)
-            for at, (part, to) in enumerate(zip(parts, joined, strict=True))
+            for at, (part, to) in enumerate(zip(parts, reversed(joined), strict=True))
         ]
 
         def sequence(a: Any, b: Any, fills: Any, drains: Any) -> None:
