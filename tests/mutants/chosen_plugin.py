@@ -18,7 +18,6 @@ Test = tuple[str, str]  # a file and the key of the rest of the name
 DIGITS = 3  # of a key
 PLUGIN = ("-p", "tests.mutants.chosen_plugin", "--tb=no")
 LONG = ("slow", "chance", "interpreter", "compiled")  # tests with one of these marks are left out
-EXAMPLES = 6  # of a property, always the same ones; so few that a property that is slow is tried too
 SECONDS = 15  # of the processor; three times what the slowest of these tests takes
 BYTES = 4 << 30  # that an endless loop may fill
 
@@ -51,7 +50,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         names = (item.nodeid, item.nodeid.partition("[")[0])  # a parameter, or all of them
         ranks = [places[key(name)] for name in names if key(name) in places]
-        if ranks and not is_long(item):
+        if ranks and not any(item.get_closest_marker(mark) for mark in LONG):
             ranked.append((ranks[0], item))
         else:
             left.append(item)
@@ -59,33 +58,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = [item for _, item in sorted(ranked, key=lambda pair: pair[0])]
     most = resource.getrlimit(resource.RLIMIT_DATA)[1]
     resource.setrlimit(resource.RLIMIT_DATA, (BYTES if most < 0 else min(BYTES, most), most))
-
-
-def is_long(item: pytest.Item) -> bool:
-    """Whether a test takes long, or begins with what takes long; a property then has few examples."""
-    marks = LONG[1:] if make_quick(item) else LONG
-    return any(item.get_closest_marker(mark) for mark in marks)
-
-
-def make_quick(item: pytest.Item) -> bool:
-    """Give a property few examples, the same ones each time, and let it fail by the first one."""
-    run = getattr(item, "obj", None)
-    if not getattr(run, "is_hypothesis_test", False):
-        return False
-    from hypothesis import HealthCheck, Phase, settings
-
-    run = getattr(run, "__func__", run)
-    before = run._hypothesis_internal_use_settings
-    run._hypothesis_internal_use_settings = settings(
-        before,
-        max_examples=min(EXAMPLES, before.max_examples),
-        derandomize=True,
-        database=None,
-        deadline=None,
-        phases=(Phase.explicit, Phase.generate),
-        suppress_health_check=list(HealthCheck),
-    )
-    return True
 
 
 def _hangs(*_: object) -> None:
