@@ -556,3 +556,29 @@ def test_a_run_in_pieces_finds_what_it_finds_whole(waits: bool) -> None:
         last = tile.run(1000, check=True)
         assert severe(last.findings) == severe(whole.findings), cut
         assert last.cycles == whole.cycles
+
+
+@pytest.mark.parametrize(
+    ("first", "count", "memory", "begins", "words"),
+    [
+        (0, 8, "buffer 'a'", 0, 8),
+        (15, 1, "buffer 'a'", 15, 1),
+        (16, 1, "buffer 'b'", 0, 1),
+        (20, 12, "buffer 'b'", 4, 12),
+        (8, 16, "buffer 'a'", 8, 8),
+        (28, 8, "buffer 'b'", 12, 4),
+        (32, 4, "the memory of tile (0, 0)", 32, 4),
+        (131068, 4, "the memory of tile (0, 0)", 131068, 4),
+    ],
+)
+def test_words_of_a_race_are_those_of_the_first_buffer_that_has_some(
+    first: int, count: int, memory: str, begins: int, words: int
+) -> None:
+    tile = MemoryTile()
+    for name in "ab":
+        tile.buffer(name, WORDS, np.int32)
+    for channel in (2, 4):
+        tile.s2mm[channel].start(Descriptor("memory", count, OWN.address(first)))
+        tile.s2mm[channel].feed(data(count))
+    place = found(tile).words[0]
+    assert (place.memory, place.first, place.count) == (memory, begins, words)
