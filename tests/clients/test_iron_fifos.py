@@ -129,6 +129,7 @@ def test_ends_say_what_they_are() -> None:
     assert (sent.handle_type, sent.depth, sent.channel, sent.name) == ("prod", 3, 1, "x")
     assert (got.handle_type, got.depth, got.channel, got.from_stream) == ("cons", 4, None, [(4, 2)])
     assert fifo.cons(2, from_stream=[(2, 8)]).from_stream == [(2, 8)]
+    assert fifo.cons(2).depth == 2
     assert fifo.cons(dims_from_stream=[(2, 8)]).from_stream == [(2, 8)]
     assert (got.shape, got.dtype, got.obj_type) == ((N,), np.int32, LINE)
     names = {iron.ObjectFifo(LINE).name for _ in range(3)}
