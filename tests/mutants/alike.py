@@ -2,6 +2,9 @@
 
 The words of a test are those of its text, of its parameters above it, of the constants and helpers of its
 file that it names, and the modules that the file imports.
+
+A helper of a few lines has few words, so those of what calls it in its file, and of what it names there,
+count too, but less.
 """
 
 from __future__ import annotations
