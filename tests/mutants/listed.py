@@ -13673,4 +13673,12 @@ MUTANTS = (
         "        at = block.operations.index(operation)",
         "tests/words/test_iron_ir.py::test_operations_go_where_the_insertion_point_is",
     ),
+    Mutant(
+        "a task is started again if a task of its name is in another sequence",
+        "importers/mlir/sequence/bd_numbers.py",
+        '        if not operation.name.startswith("scf."):',
+        '        if operation.name.startswith("scf."):',
+        "tests/faults/test_task_faults.py"
+        "::test_a_task_that_only_another_sequence_starts_again_gives_its_bd_back",
+    ),
 )
