@@ -16,6 +16,8 @@ from memtile.cli.design_file import load_design
 from memtile.cli.main import app
 from memtile.cli.screen import first_lines
 from memtile.explain.dump.dump_formats import TILE_WORDS, About, elf_parts, read_coredump
+from memtile.explain.dump.twin import Twin
+from memtile.explain.findings import Finding, Severity
 from support.designs.dump_designs import CIRCLE, MOVING, RING
 from support.designs.paused_columns import clock, sending
 from support.driver.simulator_client import Server, serving
@@ -372,3 +374,32 @@ def test_locks_are_not_acquired_by_looking_at_them() -> None:
     lock = tile.lock(1, "one")
     array.coredump("core.bin")
     assert tile.lock_value(lock) == 1
+
+
+@pytest.mark.parametrize(
+    ("count", "last"), [(1, "  2"), (12, "  13"), (13, "  and 1 more"), (20, "  and 8 more")]
+)
+def test_twelve_differences_of_a_dump_are_shown_and_the_others_counted(count: int, last: str) -> None:
+    twin = Twin("d.mlir", "stuck", (), (), 90, [str(number + 2) for number in range(count)])
+    first, *lines = twin.lines()
+    assert first == f"d.mlir, run here, ends differently (stuck): {count} of 90 registers differ"
+    assert (len(lines), lines[-1]) == (min(count, 13), last)
+    assert not twin.same
+
+
+def test_a_twin_that_ends_alike_has_its_findings() -> None:
+    finding = Finding("MT0304", Severity.ERROR, "MM2S 0 waits.", ())
+    twin = Twin("d.mlir", "stuck", (finding,), ("core (0, 2) waits",), 90, ())
+    assert list(twin.lines()) == [
+        "d.mlir, run here, reaches the same state (90 registers agree): stuck",
+        f"finding: {finding}",
+    ]
+    assert twin.as_json() == {
+        "name": "d.mlir",
+        "same": True,
+        "status": "stuck",
+        "findings": [finding.as_json()],
+        "waiting": ["core (0, 2) waits"],
+        "compared": 90,
+        "differences": [],
+    }

@@ -11,6 +11,7 @@ from memtile.importers.mlir.descriptors import dims
 from memtile.importers.mlir.forms.dense_constants import array_of
 from memtile.importers.mlir.forms.operands import OperationForm
 from memtile.importers.mlir.reader import read
+from memtile.importers.mlir.sequence.runtime_values import hidden_numbers, is_rolled, runtime_values
 from memtile.importers.mlir.token_packets import Text
 from memtile.importers.mlir.types import Shaped
 
@@ -56,3 +57,49 @@ def test_an_innermost_run_below_a_word_is_a_walk_in_order_or_refused(
     else:
         with pytest.raises(Exception, match="its innermost size is 2 bytes; a DMA moves whole 32-bit words"):
             dims(_form(), given, 2, kind)
+
+
+_SEQUENCE = """aie.device(npu2_1col) {
+  aie.runtime_sequence(%a: memref<64xi32>, %n: i32, %b: i1) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %i = arith.index_cast %n : i32 to index
+    %s = arith.addi %i, %c1 : index
+    %k = arith.addi %c1, %c1 : index
+    %r = scf.for %j = %c0 to %i step %c1 iter_args(%x = %c0) -> (index) {
+      %y = arith.addi %x, %c1 : index
+      scf.yield %y : index
+    }
+    %q = scf.for %l = %c0 to %k step %c1 iter_args(%z = %c0) -> (index) {
+      %w = arith.addi %l, %c1 : index
+      scf.yield %c0 : index
+    }
+    %u = scf.if %b -> (index) {
+      scf.yield %s : index
+    } else {
+      scf.yield %c0 : index
+    }
+  }
+}"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "values", "rolled"),
+    [
+        (["%n"], "n i s r j x y u", True),
+        (["%b"], "b u", True),
+        (["%k"], "k q l z w", True),
+        (["%s"], "s u", False),
+        ([], "", False),
+    ],
+)
+def test_values_that_depend_on_a_number_of_the_host(arguments: list[str], values: str, rolled: bool) -> None:
+    """As mlir-aie's compiler takes them: turns of a loop, what it hands on, and what a branch gives."""
+    (block,) = read(Text("d.mlir", _SEQUENCE)).blocks
+    sequence = next(each for each in block.operations[0].walk() if each.name == "aie.runtime_sequence")
+    found = runtime_values(sequence, arguments)
+    assert found == {f"%{name}" for name in values.split()}
+    assert is_rolled(sequence, found) == rolled
+    hidden = [number for _, number in hidden_numbers(sorted(found))]
+    assert len({*hidden}) == len(found)
+    assert all(number > 1 << 32 for number in hidden)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from memtile.model.checking.notes import LABEL_LSB, SENDER_LSB
-from memtile.sim.races.race_book import VERSIONS, RaceField, RaceKind, RaceLog, empty_book, grown
+from memtile.sim.races.race_book import VERSIONS, RaceField, RaceKind, RaceLog, empty_book, grown, room
 from memtile.sim.races.vector_clocks import join_core, join_label, send
 from memtile.sim.races.word_accesses import write_words
 
@@ -53,3 +55,22 @@ def test_a_word_of_a_channel_brings_what_the_newest_before_it_knows_and_else_the
         join_label(book, READER, WRITER << SENDER_LSB | number << LABEL_LSB)
         assert book.clocks[READER, HOST] == known, number
     assert book.clocks[READER, WRITER] == 7
+
+
+def test_more_room_keeps_what_is_known_and_what_is_free() -> None:
+    """Rows that are in use stay so, each other one is free once, and what rows hold stays in its place."""
+    book = grown(empty_book(3, 0, 8), 3, 2, 5)
+    assert room(book) == (3, 2, 5)
+    book.free[0] = 2  # the other three are in use
+    kept = set(book.free[1:3].tolist())
+    used = {*range(5)} - kept
+    book.kept[:] = np.arange(15).reshape(5, 3)
+    book.clocks[:] = 7
+    wider = grown(book, 4, 3, 9)
+    assert room(wider) == (4, 3, 6)
+    free = wider.free[1:7].tolist()
+    assert sorted(free) == sorted({*range(9)} - used)
+    assert np.array_equal(wider.kept[:5, :3], book.kept)
+    assert not wider.kept[5:].any()
+    assert (wider.clocks[:3, :3] == 7).all()
+    assert not wider.clocks[3].any()

@@ -531,3 +531,54 @@ def test_a_release_says_nothing_of_the_lock_that_the_next_descriptor_was_granted
     tile.s2mm[1].feed(np.arange(4))
     tile.mm2s[0].collect()
     assert [finding.code for finding in tile.run(check=True).findings] == ["MT0201"]
+
+
+def one_round(*, waits: bool) -> MemoryTile:
+    """A writer of a buffer, and a reader that may wait for it; each once, the reader slow to begin."""
+    tile = MemoryTile()
+    buffer, full = tile.buffer("a", WORDS, np.int32), tile.lock(0, "full")
+    order = (full.acquire(), None) if waits else (None, None)
+    tile.s2mm[0].start(tile.write(buffer).guarded(None, full.release() if waits else None))
+    tile.mm2s[0].start(tile.read(buffer).guarded(*order))
+    tile.s2mm[0].feed(data(WORDS))
+    tile.mm2s[0].collect()
+    return tile
+
+
+@pytest.mark.parametrize("waits", [True, False])
+def test_a_run_in_pieces_finds_what_it_finds_whole(waits: bool) -> None:
+    """A cut between the two accesses of a race hides none, and makes none."""
+    whole = one_round(waits=waits).run(1000, check=True)
+    assert bool(severe(whole.findings)) != waits
+    for cut in range(2, whole.cycles):
+        tile = one_round(waits=waits)
+        tile.run(cut, check=True)
+        last = tile.run(1000, check=True)
+        assert severe(last.findings) == severe(whole.findings), cut
+        assert last.cycles == whole.cycles
+
+
+@pytest.mark.parametrize(
+    ("first", "count", "memory", "begins", "words"),
+    [
+        (0, 8, "buffer 'a'", 0, 8),
+        (15, 1, "buffer 'a'", 15, 1),
+        (16, 1, "buffer 'b'", 0, 1),
+        (20, 12, "buffer 'b'", 4, 12),
+        (8, 16, "buffer 'a'", 8, 8),
+        (28, 8, "buffer 'b'", 12, 4),
+        (32, 4, "the memory of tile (0, 0)", 32, 4),
+        (131068, 4, "the memory of tile (0, 0)", 131068, 4),
+    ],
+)
+def test_words_of_a_race_are_those_of_the_first_buffer_that_has_some(
+    first: int, count: int, memory: str, begins: int, words: int
+) -> None:
+    tile = MemoryTile()
+    for name in "ab":
+        tile.buffer(name, WORDS, np.int32)
+    for channel in (2, 4):
+        tile.s2mm[channel].start(Descriptor("memory", count, OWN.address(first)))
+        tile.s2mm[channel].feed(data(count))
+    place = found(tile).words[0]
+    assert (place.memory, place.first, place.count) == (memory, begins, words)

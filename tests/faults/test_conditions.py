@@ -10,9 +10,10 @@ import pytest
 import memtile
 from memtile.check.check import check
 from memtile.check.checked_program import of_mlir
-from memtile.explain.conditions import Outcome, Scalar, condition
+from memtile.explain.conditions import Outcome, Scalar, condition, outcome_of
 from memtile.explain.findings import End, Finding, Severity
 from memtile.explain.repairs import spent
+from memtile.explain.results import Status
 from memtile.importers.design import load_still
 from memtile.importers.mlir.runtime_scalars import RuntimeScalar, runtime_scalars
 from memtile.importers.mlir.token_packets import Text
@@ -156,6 +157,45 @@ def test_a_word_that_bounds_a_loop_is_found(tmp_path: Path) -> None:
 def test_only_comparisons_by_order_prove_values_in_between(tmp_path: Path, body: str, ordered: bool) -> None:
     (found,) = _numbers(tmp_path, _text(body))
     assert found.scalar.ordered is ordered
+
+
+@pytest.mark.parametrize(
+    ("write", "kept"),
+    [(_WRITE, "rtp_write(@rtp, 0, %"), ("aiex.npu.rtp_write(@rtp, 0, 2)", "rtp_write(@rtp, 0, 7)")],
+)
+def test_a_word_is_written_as_its_text_has_it(tmp_path: Path, write: str, kept: str) -> None:
+    """A value stays one, which others may use too; a number stays a number."""
+    text = _text(host=write)
+    (number,) = _numbers(tmp_path, text)
+    assert (number.scalar.name, number.scalar.given) == ("rtp[0]", 2)
+    made = number.written(Text("design.mlir", text), 7).content
+    assert kept in made
+    (again,) = _numbers(tmp_path, made)
+    assert again.scalar.given == 7
+
+
+@pytest.mark.parametrize(
+    ("status", "codes", "end"),
+    [
+        (Status.FINISHED, (), End.FINISHES),
+        (Status.FINISHED, ("MT0201",), End.WRONG),
+        (Status.STUCK, (), End.HANGS),
+        (Status.HALTED, (), End.WRONG),
+        (Status.LIMIT, (), End.OPEN),
+        (Status.INTERRUPTED, ("MT0201",), End.OPEN),
+    ],
+)
+def test_what_a_run_shows_of_a_value(status: Status, codes: tuple[str, ...], end: End) -> None:
+    """A run that was cut off says nothing, and is compared with none."""
+    tile = memtile.MemoryTile()
+    tile.run(10)
+    warned = Finding("MT0202", Severity.WARNING, "a warning", ())
+    findings = (warned, *(Finding(code, Severity.ERROR, "wrong", ()) for code in codes))
+    result = replace(tile.run(10), status=status, findings=findings)
+    found = outcome_of(result)
+    assert found.end is end
+    assert (found.acts is None) == (status in (Status.HALTED, Status.LIMIT, Status.INTERRUPTED))
+    assert found.says.startswith("MT0201, ") == bool(codes)
 
 
 def test_a_word_that_only_is_data_decides_nothing(tmp_path: Path) -> None:

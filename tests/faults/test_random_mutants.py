@@ -62,6 +62,8 @@ OPERATORS = [
     ("x[0] = y", {"x[0] = y -> pass", "0 -> 1"}),
     ("isinstance(a, int)", {"isinstance(a, int) -> pass"}),
     ("assert a < 1", set()),
+    ("x = zip(a, a, strict=True)", set()),
+    ("x = zip(a, a, strict=False)", {"False -> True"}),
     ("x: list[int] = a", set()),
     ("x = [a for a in b if a]", {"a -> (not (a))"}),
 ]

@@ -249,3 +249,24 @@ def test_a_device_of_another_kind_and_a_task_from_before_a_load() -> None:
     text = main.replace("LINES", lines)
     with pytest.raises(MemtileError, match=r"it was configured before another device was loaded"):
         loaded(other.format("npu1_1col") + text, name="main")
+
+
+def test_a_task_that_only_another_sequence_starts_again_gives_its_bd_back() -> None:
+    """Names of values are those of one sequence; 17 tasks, one after the other, have the 16 BDs of a tile."""
+    turns = [task(PLAIN, f"t{n}") + START.replace("%t", f"%t{n}") + "\n" for n in range(17)]
+    one = "".join(f"{turn}aiex.dma_await_task(%t{n})\n" for n, turn in enumerate(turns))
+    starts = "".join(START.replace("%t", f"%t{n}") + "\n" for n in range(17))
+    for again, fits in (("", True), (starts, False)):
+        text = device(
+            FLOWS,
+            f"aie.runtime_sequence @one(%b: memref<8388608xi32>) {{\n{one}{again}}}",
+            f"aie.runtime_sequence @two(%b: memref<8388608xi32>) {{\n{''.join(turns)}{starts}}}",
+        )
+        (found,) = devices(read(Text("d.mlir", text)))
+        made = configure(found, Array("npu1", 1))
+        sequence = next(iter(found.sequences.values()))
+        if fits:
+            assert program_of(made, sequence, {}) is not None
+            continue
+        with pytest.raises(MemtileError, match=r"BDs 0..15 of the .* are all in use"):
+            program_of(made, sequence, {})

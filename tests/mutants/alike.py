@@ -2,10 +2,14 @@
 
 The words of a test are those of its text, of its parameters above it, of the constants and helpers of its
 file that it names, and the modules that the file imports.
+
+A helper of a few lines has few words, so those of what calls it in its file, and of what it names there,
+count too, but less.
 """
 
 from __future__ import annotations
 
+import ast
 import re
 from collections import defaultdict
 from collections.abc import Collection, Mapping
@@ -13,6 +17,7 @@ from functools import cache
 from pathlib import Path
 
 from chosen_plugin import Test, key
+from listed import PACKAGE, SOURCE
 
 TESTS = Path(__file__).parents[1]
 FOLDERS = ("data", "faults", "clients", "timing", "words")
@@ -24,6 +29,7 @@ NAMES = re.compile(r"\w+")
 IMPORTED = re.compile(r"^from (memtile[.\w]*) import", re.MULTILINE)
 DOCSTRING = re.compile(r'""".*?"""', re.DOTALL)
 ELSEWHERE = ("test_adf*", "test_aie_api*", "test_graph*", "test_*mutants.py")  # other rooms
+NEAR = 0.3  # the weight of a word of what is around a function
 COMMON = 150  # tests; a word that more of them have says nothing
 
 
@@ -79,6 +85,35 @@ def words_of(text: str) -> set[str]:
     return found | {part for word in found for part in word.split(".") if len(part) > 4}
 
 
+@cache
+def pieces(file: str) -> dict[str, str]:
+    """What begins at the margin of a file of the source, or is a function in a class there, by name."""
+    text = (SOURCE / PACKAGE / file).read_text(encoding="utf-8")
+    lines = text.split("\n")
+    found = dict[str, str]()
+    for node in ast.parse(text).body:
+        inner = node.body if isinstance(node, ast.ClassDef) else [node]
+        for each in inner:
+            target = each.targets[0] if isinstance(each, ast.Assign) else getattr(each, "target", None)
+            name = getattr(each, "name", None) or getattr(target, "id", None)
+            if name:
+                found[name] = "\n".join(lines[each.lineno - 1 : each.end_lineno])
+    return found
+
+
+def around(file: str, name: str, function: str) -> list[str]:
+    """What calls a function in its file, what calls that, and constants and functions that it names."""
+    every = pieces(file)
+    own = name.rpartition(".")[2]
+    called = [every[word] for word in sorted(set(NAMES.findall(function)) & every.keys() - {own})]
+    found, last = dict.fromkeys(called), {own}
+    for _ in range(2):
+        calls = {n for n, text in every.items() if n not in last and last & set(NAMES.findall(text))}
+        found |= dict.fromkeys(every[each] for each in sorted(calls))
+        last = calls
+    return [*found]
+
+
 def alike(file: str, name: str, function: str, known: Collection[str], most: int) -> list[Test]:
     """The tests that share the rarest words with a function.
 
@@ -95,15 +130,20 @@ def alike(file: str, name: str, function: str, known: Collection[str], most: int
         "memtile." + file.removesuffix(".py").removesuffix("/__init__").replace("/", "."),
         *name.split("."),
     }
-    for word in sorted(words_of(DOCSTRING.sub("", function, count=1)) | own):
+    mine = words_of(DOCSTRING.sub("", function, count=1))
+    near = "\n".join(around(file, name, function))
+    weights = dict.fromkeys(sorted(words_of(near)), NEAR) | dict.fromkeys(sorted(mine), 1.0)
+    for word, weight in (weights | dict.fromkeys(sorted(own), 3.0)).items():
         found = having.get(word, ())
         if len(found) <= COMMON:
             for test in found:
-                score[test] += (3 if word in own else 1) / len(found)
-    for sentence in {each.strip() for each in SENTENCE.findall(function)}:
+                score[test] += weight / len(found)
+    sentences = {each.strip(): 3 * NEAR for each in SENTENCE.findall(near)}
+    sentences |= {each.strip(): 3.0 for each in SENTENCE.findall(function)}
+    for sentence, weight in sentences.items():
         found = [number for number, text in enumerate(texts) if sentence in text]
         for test in found[:COMMON]:
-            score[test] += 3 / len(found)
+            score[test] += weight / len(found)
     for test in score:
         score[test] *= 2 if tests[test][0] in known else 1
     return [tests[test] for test in sorted(score, key=lambda test: (-score[test], test))[:most]]

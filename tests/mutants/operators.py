@@ -1,7 +1,8 @@
 """Changes of a function that a test should notice, as spans of its text.
 
-A change is never in a docstring, an annotation, a default of an argument, an ``assert``, or a statement with
-prose in it: text with a blank, or an f-string. Such a statement may only go as a whole.
+A change is never in a docstring, an annotation, a default of an argument, an ``assert``, the ``strict=True``
+of a ``zip``, which asserts too, or a statement with prose in it: text with a blank, or an f-string. Such a
+statement may only go as a whole.
 """
 
 from __future__ import annotations
@@ -157,11 +158,17 @@ def _expressions(statement: ast.stmt) -> Iterator[ast.expr]:
 
 
 def _walk(node: ast.AST) -> Iterator[ast.AST]:
-    """All nodes of an expression but defaults of a lambda."""
+    """All nodes of an expression but defaults of a lambda, and what asserts."""
     yield node
     for child in ast.iter_child_nodes(node):
-        if not isinstance(child, ast.arguments):
+        if not isinstance(child, ast.arguments) and not _asserts(child):
             yield from _walk(child)
+
+
+def _asserts(node: ast.AST) -> bool:
+    """Whether it is ``strict=True``: the lengths are equal, or the source is wrong."""
+    value = getattr(node, "value", None)
+    return isinstance(node, ast.keyword) and node.arg == "strict" and getattr(value, "value", None) is True
 
 
 def _of_statement(text: Text, statement: ast.stmt, function: Function) -> Iterator[Change]:

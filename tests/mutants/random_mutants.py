@@ -3,7 +3,8 @@
 A seed draws functions, the longer the likelier, and of each one change (``operators.py``). The mutant is
 made and its tests run as those of ``run.py`` are, in the interpreter, compiled functions too: nothing is
 compiled for a mutant. ``reached.py`` says which tests. A mutant is killed when one of them fails, also by a
-loop without an end, that passes without it. What survives and changes nothing that a user sees is in
+loop without an end, that passes without it. It is run again alone: on a machine with other work a test may
+fail by chance. What survives and changes nothing that a user sees is in
 ``unchanging.py``, with the reason.
 """
 
@@ -155,6 +156,10 @@ def fate(
         with tempfile.TemporaryDirectory() as place:
             copy = changed(Path(place), source, mutant.file, mutant.applied())
             became, said = runner.outcome(copy, arguments(tests), SECONDS)
+            for test in FAILED.findall(said)[:1]:
+                if runner.outcome(copy, arguments([key(test)]), SECONDS)[0] == "passed":
+                    without_it = [each for each in tests if each not in names_of(test)]  # it failed by chance
+                    became, said = runner.outcome(copy, arguments(without_it), SECONDS)
     finally:
         runners.put(runner)
     took = time.monotonic() - begun
@@ -184,10 +189,15 @@ def tried(mutants: Sequence[Drawn], place: Path, workers: int, seconds: float) -
                 print(f"{each.became:8} {each.seconds:5.1f} s {where} {each.test}", flush=True)
             failing = failing_anyway([found[mutant] for mutant in left], source, workers)
             left = [mutant for mutant in left if found[mutant].test in failing]
-            without |= {name for test in failing for name in (key(test), key(test.partition("[")[0]))}
+            without |= {name for test in failing for name in names_of(test)}
     for runner in made:
         runner.end()
     return [*found.values()]
+
+
+def names_of(test: str) -> tuple[Test, Test]:
+    """The names by which a test is chosen: with its parameter, and with all of them."""
+    return key(test), key(test.partition("[")[0])
 
 
 def failing_anyway(fates: Sequence[Fate], source: Path, workers: int) -> set[str]:
