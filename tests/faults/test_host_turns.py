@@ -1,0 +1,147 @@
+"""Are object FIFOs named that a host leaves out, and loops that stop within a round behind other cores?"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from memtile.explain.findings import Severity
+from memtile.explain.oddities import Suspect, instead_of_waits
+from memtile.importers.design import load, load_still
+from memtile.importers.mlir.token_packets import Text
+from memtile.importers.repairs import is_same
+from support.designs.turning_cores import checked, core, fifo, line, loop, use
+from support.mlir.mlir_designs import WAIT, copied, device, host
+
+UNMOVED, UNEVEN = "MT0141", "MT0135"
+PAIR = (("one", "Consume", 16), ("two", "Consume", 16), ("sum", "Produce", 16))
+
+
+def left_out(*sent: str, sizes: tuple[int, int] = (16, 16)) -> str:
+    """A core that takes objects of two object FIFOs, and a host that fills some, each with all its words."""
+    uses = [(name, port, sizes[1] if name == "two" else 16) for name, port, _ in PAIR]
+    moved = [copied(name, "a", number) for number, name in enumerate(sent, 1)]
+    received = copied("sum", "b", 0).replace("{id", "{issue_token = true, id")
+    return device(
+        fifo("one", "s", "c", sizes[0]),
+        fifo("two", "s", "c", sizes[1]),
+        fifo("sum", "c", "s", 16),
+        core("c", loop(9, *(use(*each) for each in uses))),
+        host(received, *moved, WAIT.replace("out", "sum")),
+    )
+
+
+def test_a_host_that_fills_all_has_no_finding() -> None:
+    assert not checked(left_out("one", "two"), UNMOVED)
+
+
+def test_an_object_fifo_that_another_one_was_filled_for_is_named() -> None:
+    design = left_out("one", "one")
+    (found,) = checked(design, UNMOVED)
+    acquired = next(n for n, each in enumerate(design.splitlines(), 1) if "acquire @two" in each)
+    first, second = (n for n, each in enumerate(design.splitlines(), 1) if "metadata = @one" in each)
+    assert found.message == (
+        f"The host fills @one 2 times (line {first} and line {second}) and never fills @two; core (0, 2) waits "
+        f"for objects of it in line {acquired}."
+    )
+    assert found.fix == "Let one of these transfers fill @two."
+    assert (found.severity, found.sides[0].place) == (
+        Severity.ERROR,
+        f"d.mlir:{second}:1, aiex.npu.dma_memcpy_nd",
+    )
+
+
+@pytest.mark.parametrize("design", [left_out("one"), left_out(*["one"] * 4)])
+def test_an_object_fifo_that_nothing_is_filled_for_is_named_alone(design: str) -> None:
+    """Nothing was sent for it, or so much that it does not fit shared out."""
+    (found,) = checked(design, UNMOVED)
+    assert found.message.startswith("The host never fills @two; core (0, 2) waits for objects of it in line ")
+    assert found.fix == "Fill @two in the sequence of the host."
+
+
+def test_an_object_fifo_with_other_objects_was_not_meant() -> None:
+    (found,) = checked(left_out("one", "one", sizes=(16, 32)), UNMOVED)
+    assert found.message.startswith("The host never fills @two")
+
+
+def test_a_run_that_hangs_names_the_object_fifo_and_keeps_it_when_compared() -> None:
+    done = load(Text("d.mlir", left_out("one", "one"))).run(np.arange(64, dtype=np.int32), max_cycles=20_000)
+    assert [each.code for each in done.result.findings if each.severity is Severity.ERROR] == [UNMOVED]
+    again = done.against({"1": np.ones(64, np.int32)})
+    assert [each.code for each in again.explained().result.findings][:1] == [UNMOVED]
+
+
+def test_what_may_be_meant_is_a_finding_only_where_it_explains_a_wait() -> None:
+    late = Suspect(UNMOVED, Severity.WARNING, "left out", waiting=[("@two",)], latent=True)
+    assert instead_of_waits([late], []) == ()
+
+
+def window(turns: int) -> str:
+    """A core that passes objects on, and one that holds three of them at once, for windows of a picture."""
+    acquires, releases = ("aie.objectfifo.acquire @mid(Consume, {}) : !aie.objectfifosubview<memref<16xi32>>",
+                          "aie.objectfifo.release @mid(Consume, {})")  # fmt: skip
+    first, inner, last = (use("out", "Produce", 16).replace("%vout", f"%v{n}") for n in range(3))
+    return device(
+        fifo("in", "s", "c", 16),
+        fifo("mid", "c", "d", 16).replace("2 : i32", "4 : i32"),
+        fifo("out", "d", "s", 16),
+        core("c", loop(9, use("in", "Consume", 16), use("mid", "Produce", 16))),
+        core("d", loop(1, loop(9, f"%a = {acquires.format(2)}", first,
+                               loop(turns, f"%b = {acquires.format(3)}", inner, releases.format(1)),
+                               f"%e = {acquires.format(2)}", last, releases.format(2)))),
+        host(copied("out", "b", 0).replace("{id", "{issue_token = true, id"), copied("in", "a", 1), WAIT),
+    )  # fmt: skip
+
+
+def test_a_window_that_takes_one_object_more_than_comes_is_named() -> None:
+    """The core before it waits for more too, and did all of its rounds."""
+    assert not checked(window(2), UNEVEN)
+    design = window(3)
+    (found,) = checked(design, UNEVEN)
+    where = line(design, 3)
+    assert found.message == (
+        f"core (0, 3) makes 3 turns of its loop in line {where} and takes 5 objects of @mid in a round, where 4 "
+        "come; with 2 turns all cores do whole rounds."
+    )
+    assert found.fix == f"Let the loop of core (0, 3) in line {where} make 2 turns."
+    assert found.severity is Severity.ERROR
+
+
+def test_a_core_that_keeps_an_object_is_not_off_by_a_turn() -> None:
+    last = use("out", "Produce", 16).replace("%vout", "%v2")
+    design = window(4).replace(last, "").replace("release @mid(Consume, 2)", "release @mid(Consume, 1)")
+    assert last in window(4)
+    assert UNEVEN not in {each.code for each in load_still(Text("d.mlir", design)).oddities.chained}
+
+
+def test_the_loop_that_several_cores_run_is_named_once() -> None:
+    """As workers of IRON that have one function; each place of the text is that of its program."""
+    names = [(f"x{n}", f"y{n}", tile) for n, tile in enumerate("cd")]
+    design = device(
+        *(fifo(one, "s", tile, 16) for one, _, tile in names),
+        *(fifo(other, tile, "s", 16) for _, other, tile in names),
+        *(core(tile, loop(3, use(one, "Consume", 16), use(other, "Produce", 16)))
+          for one, other, tile in names),
+        host(*(copied(other, "b", n).replace("{id", "{issue_token = true, id")
+               for n, (_, other, _) in enumerate(names)),
+             *(copied(one, "a", n) for n, (one, *_) in enumerate(names, 2)),
+             *(WAIT.replace("out", other) for _, other, _ in names)),
+    )  # fmt: skip
+    assert not checked(design, UNEVEN)  # two lines of which both are off
+    places = tuple(
+        "p.py:7" if "to %k3" in each else f"p.py:{n}" for n, each in enumerate(design.splitlines(), 90)
+    )
+    (found,) = checked(design, UNEVEN, places)
+    assert found.message.startswith(
+        "core (0, 2), as 1 more core does, makes 3 turns of its loop in p.py:7 and"
+    )
+    assert found.fix.startswith("Let the loop of these cores in p.py:7 make 4 turns")
+
+
+@pytest.mark.parametrize("kind", ["V2", np.uint16])
+def test_words_are_the_same_whatever_type_a_file_has(kind: str) -> None:
+    """A file of NumPy has bfloat16 as two bytes without a meaning."""
+    words = np.arange(8, dtype=np.uint16)
+    assert is_same(words, words.copy().view(kind))
+    assert not is_same(words, words[::-1].copy().view(kind))
+    assert not is_same(None, words)
