@@ -41,8 +41,8 @@ def test_an_object_fifo_that_another_one_was_filled_for_is_named() -> None:
     acquired = next(n for n, each in enumerate(design.splitlines(), 1) if "acquire @two" in each)
     first, second = (n for n, each in enumerate(design.splitlines(), 1) if "metadata = @one" in each)
     assert found.message == (
-        f"The host fills @one 2 times (line {first} and line {second}) and never fills @two; core (0, 2) waits "
-        f"for objects of it in line {acquired}."
+        f"The host fills @one 2 times (line {first} and line {second}) and never fills @two; core (0, 2) "
+        f"waits for objects of it in line {acquired}."
     )
     assert found.fix == "Let one of these transfers fill @two."
     assert (found.severity, found.sides[0].place) == (
@@ -100,8 +100,8 @@ def test_a_window_that_takes_one_object_more_than_comes_is_named() -> None:
     (found,) = checked(design, UNEVEN)
     where = line(design, 3)
     assert found.message == (
-        f"core (0, 3) makes 3 turns of its loop in line {where} and takes 5 objects of @mid in a round, where 4 "
-        "come; with 2 turns all cores do whole rounds."
+        f"core (0, 3) makes 3 turns of its loop in line {where} and takes 5 objects of @mid in a round, "
+        "where 4 come; with 2 turns all cores do whole rounds."
     )
     assert found.fix == f"Let the loop of core (0, 3) in line {where} make 2 turns."
     assert found.severity is Severity.ERROR
@@ -136,6 +136,57 @@ def test_the_loop_that_several_cores_run_is_named_once() -> None:
         "core (0, 2), as 1 more core does, makes 3 turns of its loop in p.py:7 and"
     )
     assert found.fix.startswith("Let the loop of these cores in p.py:7 make 4 turns")
+
+
+def barrier(sets: int, *, changes: bool = True) -> str:
+    """A core that waits for a lock of the host before each two of four objects that come in two transfers."""
+    setting = "aiex.set_lock(%go, 1)"
+    parts = [f"[0, 0, 0, {first}][1, 1, 1, 32][0, 0, 0, 1]" for first in (0, 32)]
+    turns = [
+        line
+        for number, part in enumerate(parts)
+        for line in (
+            *([setting] if number < sets else []),
+            copied("out", "b", 2 * number, part).replace("{id", "{issue_token = true, id"),
+            copied("in", "a", 2 * number + 1, part),
+            WAIT,
+        )
+    ]
+    waits, gives = "aie.use_lock(%go, Acquire, 1)", "aie.use_lock(%go, Release, 1)"
+    return device(
+        '%go = aie.lock(%c, 9) {init = 0 : i32, sym_name = "go"}',
+        fifo("in", "s", "c", 16),
+        fifo("out", "c", "s", 16),
+        core("c", loop(9, waits, loop(2, use("in", "Consume", 16), use("out", "Produce", 16)),
+                       *([gives] if changes else []))),
+        host(*turns),
+    )  # fmt: skip
+
+
+def test_a_barrier_that_is_not_set_for_each_round_is_named() -> None:
+    design = barrier(1)
+    lines = design.splitlines()
+    waits, gives, sets = (
+        next(n for n, each in enumerate(lines, 1) if text in each)
+        for text in ("use_lock(%go, Acquire", "use_lock(%go, Release", "set_lock(%go")
+    )
+    late = [n for n, each in enumerate(lines, 1) if "metadata = @in" in each][1]
+    (found,) = checked(design, "MT0142")
+    assert found.message == (
+        f"core (0, 2) waits in line {waits} until lock 9 'go' of tile (0, 2) is 1, in each of 2 rounds, and "
+        f"changes it in line {gives}; the host sets it once (line {sets})."
+    )
+    assert found.fix == (
+        f"Set it to 1 again before the transfers of line {late} (aiex.set_lock, WorkerRuntimeBarrier.set)."
+    )
+    done = load(Text("d.mlir", design)).run(np.arange(64, dtype=np.int32), max_cycles=20_000)
+    assert {each.code for each in done.result.findings} == {"MT0142"}
+    assert done.result.findings[0].severity is Severity.ERROR
+    assert not checked(barrier(2), "MT0142")
+
+
+def test_a_barrier_that_a_core_leaves_as_it_is_need_be_set_once() -> None:
+    assert not checked(barrier(1, changes=False), "MT0142")
 
 
 @pytest.mark.parametrize("kind", ["V2", np.uint16])

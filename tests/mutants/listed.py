@@ -287,8 +287,8 @@ MUTANTS = (
     Mutant(
         "what was judged is forgotten when words are compared",
         "explain/oddities.py",
-        "or finding.severity is Severity.ERROR",
-        "or False",
+        "if not isinstance(finding, Suspect) or finding.severity is Severity.ERROR:",
+        "if not isinstance(finding, Suspect):",
         "tests/faults/test_host_turns.py::test_a_run_that_hangs_names_the_object_fifo_and_keeps_it_when_compared",
     ),
     Mutant(
@@ -315,8 +315,8 @@ MUTANTS = (
     Mutant(
         "a loop that several cores run is off in one of them",
         "importers/kernels/turn_balance.py",
-        "even = even or [*self._changes_together()]",
-        "even = even or []",
+        "even = [*self._changes_together()]",
+        "even = []",
         "tests/faults/test_host_turns.py::test_the_loop_that_several_cores_run_is_named_once",
     ),
     Mutant(
@@ -325,6 +325,20 @@ MUTANTS = (
         "np.ascontiguousarray(got).tobytes() == np.ascontiguousarray(expected).tobytes()",
         "got.dtype == expected.dtype and bool((got == expected).all())",
         "tests/faults/test_host_turns.py::test_words_are_the_same_whatever_type_a_file_has",
+    ),
+    Mutant(
+        "a lock that a core never changes is set too seldom",
+        "importers/kernels/unset_locks.py",
+        "and Key(lock) in changes:",
+        "or True:",
+        "tests/faults/test_host_turns.py::test_a_barrier_that_a_core_leaves_as_it_is_need_be_set_once",
+    ),
+    Mutant(
+        "a wait whose releaser is unknown stays beside its cause",
+        "explain/oddities.py",
+        'WAITS | {UNFIT, "MT0115", "MT0315", _OPEN}',
+        'WAITS | {UNFIT, "MT0115", "MT0315"}',
+        "tests/faults/test_host_turns.py::test_a_barrier_that_is_not_set_for_each_round_is_named",
     ),
     Mutant(
         "of two writers one may release for both",

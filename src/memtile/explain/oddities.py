@@ -112,13 +112,15 @@ class Oddities:
 
 
 ITSELF, LEFT_OUT, UNSTARTED, UNEVEN, OTHER_LENGTH = "MT0124", "MT0126", "MT0127", "MT0135", "MT0337"
-UNMOVED = "MT0141"
+UNMOVED, UNSET = "MT0141", "MT0142"
 _SURE = (BREAKS_SHARING, BESIDE_ROWS, ITSELF, LEFT_OUT, UNSTARTED, UNEVEN, OTHER_LENGTH, HIDDEN_RULE)
 _OF_WALKS = (BREAKS_SHARING, BESIDE_ROWS, BEYOND)
 OTHER_LOCK = "MT0338"
-INSTEAD_OF_WAITS = (ITSELF, UNSTARTED, UNMOVED, UNEVEN, OTHER_LENGTH, OTHER_LOCK, HIDDEN_RULE)
+INSTEAD_OF_WAITS = (ITSELF, UNSTARTED, UNMOVED, UNSET, UNEVEN, OTHER_LENGTH, OTHER_LOCK, HIDDEN_RULE)
 """What has made others wait, if any do."""
-_OF_CHAINS = WAITS | {UNFIT, "MT0115", "MT0315"}
+_OPEN = "MT0322"
+"""A wait for a lock whose releaser is not known."""
+_OF_CHAINS = WAITS | {UNFIT, "MT0115", "MT0315", _OPEN}
 """What a chain that never comes to its other BDs brings about: its buffers and locks are other ones."""
 _RING = "MT0209"
 NONE_ODD = Oddities()
@@ -152,7 +154,11 @@ def instead_of_waits(odd: Sequence[Finding], others: Sequence[Finding]) -> tuple
     """
     same = {each.sides[0].place for each in others if each.code == OTHER_TURNS}
     odd = [each for each in odd if each.code != UNEVEN or each.sides[0].place not in same]
-    wrong = [each for each in others if each.code in _OF_CHAINS and each.severity is Severity.ERROR]
+    wrong = [
+        each
+        for each in others
+        if each.code in _OF_CHAINS and (each.severity is Severity.ERROR or each.code == _OPEN)
+    ]
     apart = [each for each in odd if not _explains(each, wrong)]
     odd, apart = [each for each in odd if each not in apart], without_latent(apart)
     stays = [each for each in odd if each.code in INSTEAD_OF_WAITS]
@@ -168,8 +174,9 @@ def without_latent(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def _explains(finding: Finding, waits: Sequence[Finding]) -> bool:
-    judged = not isinstance(finding, Suspect) or finding.severity is Severity.ERROR
-    return judged or any(finding.explains(each) for each in waits)
+    if not isinstance(finding, Suspect) or finding.severity is Severity.ERROR:
+        return True  # an error has been judged before
+    return any(finding.explains(each) for each in waits)
 
 
 def _is_sure(finding: Finding) -> bool:

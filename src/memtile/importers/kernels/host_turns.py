@@ -6,12 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from memtile.arch.tiles import WORD_BYTES, TileKind
 from memtile.explain.findings import Finding
+from memtile.importers.kernels.lock_names import number_of
 from memtile.importers.kernels.lock_steps import steps_of
 from memtile.importers.kernels.round_flow import flow_findings
 from memtile.importers.kernels.turn_balance import Balance, CoreRound
 from memtile.importers.kernels.unmoved_fifos import unmoved_findings
+from memtile.importers.kernels.unset_locks import unset_findings
 from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.sequence.program import SequenceProgram
+from memtile.runs.channel_addresses import channel_addresses
 from memtile.runs.operations import MaskWrite, Operation, Write, locate
 from memtile.runs.sent_words import sent_words
 from memtile.runs.waits import pushed_channels
@@ -49,10 +52,17 @@ def uneven_findings(made: Configured, sequence: SequenceProgram) -> Iterator[Fin
         channel = (tile.s2mm if allocation.direction == "S2MM" else tile.mm2s)[allocation.channel]
         return [step.place for step in sequence.steps if channel.index in pushed_channels(engine, step)]
 
+    def sets(name: str, value: int) -> Sequence[str]:
+        lock = number_of(made, name)
+        known = channel_addresses(engine).locks
+        writes = [step for step in sequence.steps if isinstance(step, Write) and step.value == value]
+        return [step.place for step in writes if known.get(step.address, -1) == lock]
+
     texts = {core.tile: steps_of(made.device, core) for core in made.device.cores if core.has_body}
     balance = Balance(made, [CoreRound.of(tile, nodes) for tile, nodes in texts.items()], sent, pushed)
     unmoved = [*unmoved_findings(made, texts, balance, pushed)]
     yield from unmoved
+    yield from unset_findings(made, balance, sets, pushed)
     if not unmoved:
         turns = [*balance.findings()]
         yield from turns or flow_findings(made, balance)

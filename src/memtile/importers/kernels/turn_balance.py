@@ -156,8 +156,10 @@ class Balance:
             for turns in self._other_turns(core, loop)
             if (counts := core.counts(loop, turns)) is not None
         ]
+        even: list[tuple[_Change, Mapping[str, Counts]]]
         even = [(change, counts) for change, counts in tried if not self._uneven(counts)]
-        even = even or [*self._changes_together()]
+        if not even:
+            even = [*self._changes_together()]
         if len(even) > 1:
             even = [(change, counts) for change, counts in even if self._even_in_all(counts)]
         moved = self._other_lengths()
@@ -290,6 +292,15 @@ class Balance:
         known = {key: self.of_host(key.name) for key in counts}
         return {key: Fraction(many, counts[key]) for key, many in known.items() if many and counts[key]}
 
+    def rounds(self, core: CoreRound) -> Fraction | None:
+        """Rounds in which a core moves all that a host sends and receives; None if they are not known."""
+        ratios = set(self._ratios(self.counts[core.tile]).values())
+        return min(ratios) if len(ratios) == 1 else None
+
+    def ends_of_host(self, core: CoreRound) -> list[str]:
+        """The object FIFOs of a host whose objects a core moves."""
+        return [self._at_host(key.name) for key in self._ratios(self.counts[core.tile])]
+
     def _even_in_all(self, counts: Mapping[str, Counts]) -> bool:
         """Whether cores give each other what they take, in all rounds that a host has objects for."""
         rounds = {core.tile: self._ratios(counts[core.tile]) for core in self.cores}
@@ -399,7 +410,8 @@ class Balance:
         does = f"repeats each object {many_text(before, 'time')} (repeat_count)"
         message = (
             f"@{name} {does} and so brings {many_text(has, 'object')}, "
-            f"where {has * many // before} are taken; with {many_text(many, 'time')} all object FIFOs are even."
+            f"where {has * many // before} are taken; "
+            f"with {many_text(many, 'time')} all object FIFOs are even."
         )
         side = Side(f"object FIFO @{name}", does, place)
         fix = f"Give @{name} the repeat_count {many}."

@@ -1,7 +1,7 @@
 """Object FIFOs of a host that it never fills or drains, though a core has their other end.
 
-Where the host moves through another object FIFO, with objects of the same type, as many times as much as fits,
-the transfers of these were given to that one: shared out between them, all object FIFOs fit.
+Where the host moves through another object FIFO, with objects of the same type, as many times as much as
+fits, the transfers of these were given to that one: shared out between them, all object FIFOs fit.
 """
 
 from __future__ import annotations
