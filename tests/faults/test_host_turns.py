@@ -10,7 +10,7 @@ from memtile.explain.oddities import Suspect, instead_of_waits
 from memtile.importers.design import load, load_still
 from memtile.importers.mlir.token_packets import Text
 from memtile.importers.repairs import is_same
-from support.designs.turning_cores import checked, core, fifo, line, loop, use
+from support.designs.turning_cores import all_findings, checked, core, fifo, line, loop, use
 from support.mlir.mlir_designs import WAIT, copied, device, host
 
 UNMOVED, UNEVEN = "MT0141", "MT0135"
@@ -62,6 +62,22 @@ def test_an_object_fifo_that_nothing_is_filled_for_is_named_alone(design: str) -
 def test_an_object_fifo_with_other_objects_was_not_meant() -> None:
     (found,) = checked(left_out("one", "one", sizes=(16, 32)), UNMOVED)
     assert found.message.startswith("The host never fills @two")
+
+
+def test_an_object_fifo_that_is_not_drained_is_named_instead_of_its_stream() -> None:
+    received = copied("left", "b", 0).replace("{id", "{issue_token = true, id")
+    design = device(
+        fifo("in", "s", "c", 16),
+        fifo("left", "c", "s", 16),
+        fifo("right", "c", "s", 64),
+        core("c", loop(9, use("in", "Consume", 16), use("left", "Produce", 16), use("right", "Produce", 64))),
+        host(received, copied("in", "a", 1), WAIT.replace("out", "left")),
+    )
+    (found,) = [each for each in all_findings(design) if each.severity is Severity.ERROR]
+    assert found.message.startswith(
+        "The host never drains @right; core (0, 2) waits for objects of it in line "
+    )
+    assert found.fix == "Drain @right in the sequence of the host."
 
 
 def test_a_run_that_hangs_names_the_object_fifo_and_keeps_it_when_compared() -> None:

@@ -120,7 +120,9 @@ INSTEAD_OF_WAITS = (ITSELF, UNSTARTED, UNMOVED, UNSET, UNEVEN, OTHER_LENGTH, OTH
 """What has made others wait, if any do."""
 _OPEN = "MT0322"
 """A wait for a lock whose releaser is not known."""
-_OF_CHAINS = WAITS | {UNFIT, "MT0115", "MT0315", _OPEN}
+_NOT_TAKEN = "MT0110"
+"""Of a stream whose receiver has no task."""
+_OF_CHAINS = WAITS | {UNFIT, "MT0115", "MT0315", _OPEN, _NOT_TAKEN}
 """What a chain that never comes to its other BDs brings about: its buffers and locks are other ones."""
 _RING = "MT0209"
 NONE_ODD = Oddities()

@@ -42,9 +42,13 @@ def core(tile: str, *body: str) -> str:
 
 def checked(design: str, code: str = "MT0135", places: Sequence[str] = ()) -> list[Finding]:
     """The findings of a code that a check has, of a text whose lines have these places of a program."""
+    return [each for each in all_findings(design, places) if each.code == code]
+
+
+def all_findings(design: str, places: Sequence[str] = ()) -> Sequence[Finding]:
+    """The findings that a check has."""
     text = Text("d.mlir", design, places=tuple(places))
-    found = check("d.mlir", lambda: of_mlir(load_still(text))).findings
-    return [each for each in found if each.code == code]
+    return check("d.mlir", lambda: of_mlir(load_still(text))).findings
 
 
 def line(design: str, turns: int) -> int:
