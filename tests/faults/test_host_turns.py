@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ from memtile.explain.oddities import Suspect, instead_of_waits
 from memtile.importers.design import load, load_still
 from memtile.importers.mlir.token_packets import Text
 from memtile.importers.repairs import is_same
+from memtile.iron.program_design import ProgramDesign
 from support.designs.turning_cores import all_findings, checked, core, fifo, line, loop, use
 from support.mlir.mlir_designs import WAIT, copied, device, host
 
@@ -212,3 +215,41 @@ def test_words_are_the_same_whatever_type_a_file_has(kind: str) -> None:
     assert is_same(words, words.copy().view(kind))
     assert not is_same(words, words[::-1].copy().view(kind))
     assert not is_same(None, words)
+
+
+PROGRAM = """import numpy as np
+import aie.iron as iron
+from aie.iron import ObjectFifo, Program, Runtime, Worker
+
+LINE = np.ndarray[(16,), np.dtype[np.int32]]
+ALL = np.ndarray[(64,), np.dtype[np.int32]]
+
+@iron.jit
+def design(x: iron.In, y: iron.Out):
+    one, other = ObjectFifo(LINE, name="x"), ObjectFifo(LINE, name="y")
+
+    def copies(into, out):
+        taken, given = into.acquire(1), out.acquire(1)
+        given[0] = taken[0]
+        into.release(1)
+        out.release(1)
+
+    def sequence(x, y, into, out):
+        into.fill(x)
+        out.drain(y, wait=True)
+
+    worker = Worker(copies, [one.cons(), other.prod()], while_true=False)
+    runtime = Runtime(sequence, [ALL, ALL, one.prod(), other.cons()])
+    return Program(iron.get_current_device(), runtime, workers=[worker]).resolve_program()
+
+design(iron.zeros(64, dtype=np.int32), iron.zeros(64, dtype=np.int32))
+"""
+
+
+def test_a_worker_that_runs_once_has_the_line_that_makes_it(tmp_path: Path) -> None:
+    file = tmp_path / "program.py"
+    file.write_text(PROGRAM)
+    (found,) = ProgramDesign(str(file))().run().findings
+    line_made = next(n for n, each in enumerate(PROGRAM.splitlines(), 1) if "while_true" in each)
+    assert found.code == UNEVEN
+    assert f"makes 1 turn of its loop in line {line_made} " in found.message
