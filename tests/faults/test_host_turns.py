@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from memtile.explain.findings import Severity
@@ -209,7 +210,7 @@ def test_a_barrier_that_a_core_leaves_as_it_is_need_be_set_once() -> None:
 
 
 @pytest.mark.parametrize("kind", ["V2", np.uint16])
-def test_words_are_the_same_whatever_type_a_file_has(kind: str) -> None:
+def test_words_are_the_same_whatever_type_a_file_has(kind: npt.DTypeLike) -> None:
     """A file of NumPy has bfloat16 as two bytes without a meaning."""
     words = np.arange(8, dtype=np.uint16)
     assert is_same(words, words.copy().view(kind))
