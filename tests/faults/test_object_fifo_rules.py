@@ -115,6 +115,15 @@ CASES = [
             fifo("%s, {%m}", size=32),
             fifo("%m, {%c}", name="g"),
             fifo("%m, {%d}", name="h"),
+            "aie.objectfifo.link [@f] -> [@g, @h] ([] [8, 8])",
+        ],
+        "its parts @g and @h begin at the same element, 8",
+    ),
+    (
+        [
+            fifo("%s, {%m}", size=32),
+            fifo("%m, {%c}", name="g"),
+            fifo("%m, {%d}", name="h"),
             "aie.objectfifo.link [@f] -> [@g, @h] ([] [24, 0])",
         ],
         "a part of its objects has -24 elements, from 24 to 0; offsets have to rise: [0, 24]",

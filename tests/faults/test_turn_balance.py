@@ -7,37 +7,13 @@ import pytest
 
 from memtile.check.check import check
 from memtile.check.checked_program import of_mlir
-from memtile.explain.findings import Finding, Severity
+from memtile.explain.findings import Severity
 from memtile.importers.design import load, load_still
 from memtile.importers.mlir.token_packets import Text
+from support.designs.turning_cores import checked, core, fifo, line, loop, use
 from support.mlir.mlir_designs import WAIT, copied, device, host
 
 UNEVEN = "MT0135"
-CONSTANTS = "\n".join(f"%k{n} = arith.constant {n} : index" for n in range(9))
-ENDLESS = "%k9 = arith.constant 9223372036854775807 : index"
-
-
-def fifo(name: str, one: str, other: str, many: int) -> str:
-    return f"aie.objectfifo @{name}(%{one}, {{%{other}}}, 2 : i32) : !aie.objectfifo<memref<{many}xi32>>"
-
-
-def use(name: str, port: str, many: int) -> str:
-    """An acquire and a release of one object, whose first word is written or read."""
-    kind = f"memref<{many}xi32>"
-    return (
-        f"%v{name} = aie.objectfifo.acquire @{name}({port}, 1) : !aie.objectfifosubview<{kind}>\n"
-        f"aie.objectfifo.release @{name}({port}, 1)"
-    )
-
-
-def loop(turns: int, *body: str) -> str:
-    inside = "\n".join(body)
-    return f"scf.for %i{turns} = %k0 to %k{turns} step %k1 {{\n{inside}\n}}"
-
-
-def core(tile: str, *body: str) -> str:
-    inside = "\n".join(body)
-    return f"%core_{tile} = aie.core(%{tile}) {{\n{CONSTANTS}\n{ENDLESS}\n{inside}\naie.end\n}}"
 
 
 def text(first: int = 4, second: int = 4, guard: str = "eq") -> str:
@@ -73,20 +49,10 @@ def text(first: int = 4, second: int = 4, guard: str = "eq") -> str:
     )  # fmt: skip
 
 
-def checked(design: str, code: str = UNEVEN) -> list[Finding]:
-    found = check("d.mlir", lambda: of_mlir(load_still(Text("d.mlir", design)))).findings
-    return [each for each in found if each.code == code]
-
-
-def line(design: str, turns: int) -> int:
-    """Of the first loop of so many turns."""
-    return next(n for n, each in enumerate(design.splitlines(), 1) if f"to %k{turns} " in each)
-
-
 def test_loops_that_fit_have_no_finding() -> None:
     assert checked(text()) == []
     more = text(first=8).replace(use("factor", "Consume", 64), "").replace("to %k9", "to %k1")
-    assert checked(more) == []  # cores that end, and could do more
+    assert checked(more, UNEVEN) == []  # cores that end, and could do more
     assert checked(text(guard="sgt")) == []  # of which nobody knows whether it takes any
 
 

@@ -169,6 +169,10 @@ def test_what_mlir_takes_is_taken(body: str) -> None:
             "%s = func.call @f(%b, %x) : (memref<4xi32>, f32) -> i32",
             "it passes memref<4xi32>, f32, and f takes",
         ),
+        (
+            "%s = func.call @f(%n, %b) : (i32, memref<4xi32>) -> i32",
+            "and f takes memref<4xi32>, i32 (MLIR language reference). Exchange arguments 0 and 1.",
+        ),
         ("func.call @g(%n) : (i32) -> ()", ""),
         ("func.call @g(%i) : (index) -> ()", "it passes index, and g takes i32"),
     ],

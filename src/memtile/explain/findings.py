@@ -101,6 +101,10 @@ CODES: Mapping[str, FindingCode] = MappingProxyType(
         "MT0138": FindingCode("two writers of the same words that one lock starts", Severity.WARNING),
         "MT0139": FindingCode("two flows whose receivers are exchanged", Severity.ERROR),
         "MT0140": FindingCode("a packet rule that takes the packets of another one", Severity.WARNING),
+        "MT0141": FindingCode("an object FIFO that a host never fills or drains", Severity.WARNING),
+        "MT0142": FindingCode(
+            "a lock that a host sets less often than a core waits for it", Severity.WARNING
+        ),
         "MT0201": FindingCode("a write and a read without an order", Severity.ERROR, follows=("MT0205",)),
         "MT0202": FindingCode("two writes without an order", Severity.ERROR),
         "MT0203": FindingCode("words that are read before anything wrote them", Severity.WARNING),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -25,10 +25,12 @@ class Suspect(Finding):
     Attributes:
         waiting: names of parties, a group for each such wait: a wait is of this cause if it names the group.
         by_lock: whether that may be a wait for a lock.
+        latent: whether it may be meant so, and is no finding where it explains no wait.
     """
 
     waiting: Sequence[Sequence[str]] = ()
     by_lock: bool = False
+    latent: bool = False
 
     def explains(self, finding: Finding) -> bool:
         """Whether a wait may come of this."""
@@ -72,7 +74,9 @@ class Oddities:
             _error(each) if (sure and _is_sure(each)) or each.message in errors else each
             for each in self.findings
         ]
-        if not finished:
+        if finished:
+            odd = without_latent(odd)
+        else:
             left_out = [each for each in odd if each.code == LEFT_OUT]
             return instead_of_waits(odd, [each for each in others if not comes_of_chains(each, left_out)])
         if any(each.code in (UNEVEN, OTHER_LENGTH) for each in odd):
@@ -108,12 +112,17 @@ class Oddities:
 
 
 ITSELF, LEFT_OUT, UNSTARTED, UNEVEN, OTHER_LENGTH = "MT0124", "MT0126", "MT0127", "MT0135", "MT0337"
+UNMOVED, UNSET = "MT0141", "MT0142"
 _SURE = (BREAKS_SHARING, BESIDE_ROWS, ITSELF, LEFT_OUT, UNSTARTED, UNEVEN, OTHER_LENGTH, HIDDEN_RULE)
 _OF_WALKS = (BREAKS_SHARING, BESIDE_ROWS, BEYOND)
 OTHER_LOCK = "MT0338"
-INSTEAD_OF_WAITS = (ITSELF, UNSTARTED, UNEVEN, OTHER_LENGTH, OTHER_LOCK, HIDDEN_RULE)
+INSTEAD_OF_WAITS = (ITSELF, UNSTARTED, UNMOVED, UNSET, UNEVEN, OTHER_LENGTH, OTHER_LOCK, HIDDEN_RULE)
 """What has made others wait, if any do."""
-_OF_CHAINS = WAITS | {UNFIT, "MT0115", "MT0315"}
+_OPEN = "MT0322"
+"""A wait for a lock whose releaser is not known."""
+_NOT_TAKEN = "MT0110"
+"""Of a stream whose receiver has no task."""
+_OF_CHAINS = WAITS | {UNFIT, "MT0115", "MT0315", _OPEN, _NOT_TAKEN}
 """What a chain that never comes to its other BDs brings about: its buffers and locks are other ones."""
 _RING = "MT0209"
 NONE_ODD = Oddities()
@@ -147,9 +156,13 @@ def instead_of_waits(odd: Sequence[Finding], others: Sequence[Finding]) -> tuple
     """
     same = {each.sides[0].place for each in others if each.code == OTHER_TURNS}
     odd = [each for each in odd if each.code != UNEVEN or each.sides[0].place not in same]
-    wrong = [each for each in others if each.code in _OF_CHAINS and each.severity is Severity.ERROR]
+    wrong = [
+        each
+        for each in others
+        if each.code in _OF_CHAINS and (each.severity is Severity.ERROR or each.code == _OPEN)
+    ]
     apart = [each for each in odd if not _explains(each, wrong)]
-    odd = [each for each in odd if each not in apart]
+    odd, apart = [each for each in odd if each not in apart], without_latent(apart)
     stays = [each for each in odd if each.code in INSTEAD_OF_WAITS]
     if not stays or not wrong:
         return (*odd, *others, *apart)
@@ -157,8 +170,15 @@ def instead_of_waits(odd: Sequence[Finding], others: Sequence[Finding]) -> tuple
     return (*(_error(each) for each in stays), *(each for each in odd if each not in stays), *rest, *apart)
 
 
+def without_latent(findings: Iterable[Finding]) -> list[Finding]:
+    """The findings without suspects that are no findings by themselves."""
+    return [each for each in findings if not (isinstance(each, Suspect) and each.latent)]
+
+
 def _explains(finding: Finding, waits: Sequence[Finding]) -> bool:
-    return not isinstance(finding, Suspect) or any(finding.explains(each) for each in waits)
+    if not isinstance(finding, Suspect) or finding.severity is Severity.ERROR:
+        return True  # an error has been judged before
+    return any(finding.explains(each) for each in waits)
 
 
 def _is_sure(finding: Finding) -> bool:

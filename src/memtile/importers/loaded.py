@@ -29,8 +29,8 @@ from memtile.importers.idle_tasks import never_started
 from memtile.importers.instructions import instructions_of
 from memtile.importers.kernels.call_accounts import CallAccounts
 from memtile.importers.kernels.cascade_counts import cascade_findings
+from memtile.importers.kernels.host_turns import uneven_findings
 from memtile.importers.kernels.lock_balance import imbalances
-from memtile.importers.kernels.turn_balance import uneven_findings
 from memtile.importers.kernels.unheld_buffers import unheld_uses
 from memtile.importers.kernels.user_functions import CALLED
 from memtile.importers.link_sizes import link_findings, with_links

@@ -185,7 +185,7 @@ class Repairs:
         if self.expected is None:
             complete = not done.is_open and len(done.result.checks) >= compared
             return replace(trial, good=trial.good and complete, words=_digest(done.arrays))
-        same = all(_same(done.arrays.get(name), each) for name, each in self.expected.items())
+        same = all(is_same(done.arrays.get(name), each) for name, each in self.expected.items())
         return replace(trial, good=trial.good and same, compared=True)
 
     def _confirmed(self, candidate: Candidate, options: RunOptions, until: float) -> bool:
@@ -199,7 +199,7 @@ class Repairs:
             if not isinstance(done, Ended) or not self._judged(done, 0).good:
                 return False
             words.append(done.arrays)
-            return all(_same(words[0].get(name), each) for name, each in done.arrays.items())
+            return all(is_same(words[0].get(name), each) for name, each in done.arrays.items())
 
         return self.accept(self.changed(candidate)) and holds_in_other_schedules(is_good)
 
@@ -212,5 +212,6 @@ def _digest(arrays: Arrays) -> int:
     return found
 
 
-def _same(got: npt.NDArray[Any] | None, expected: npt.NDArray[Any]) -> bool:
-    return got is not None and np.array_equal(got, expected)
+def is_same(got: npt.NDArray[Any] | None, expected: npt.NDArray[Any]) -> bool:
+    """Whether two arrays have the same bytes; a file may have lost the type, as of bfloat16 in ``.npy``."""
+    return got is not None and np.ascontiguousarray(got).tobytes() == np.ascontiguousarray(expected).tobytes()

@@ -14,6 +14,8 @@ from memtile.iron.dialects.aie import core, lock, use_lock
 from memtile.iron.dialects.aiex import set_lock_value
 from memtile.iron.helpers.util import flatten_fn_args
 from memtile.iron.ops.enums import AIETileType, LockAction
+from memtile.iron.ops.operations import InsertionPoint
+from memtile.iron.ops.program_lines import program_line
 
 
 class Worker(ObjectFifoEndpoint):
@@ -67,6 +69,7 @@ class Worker(ObjectFifoEndpoint):
         self._buffers: list[Buffer] = []
         self._barriers: list[WorkerRuntimeBarrier] = []
         self._outgoing_cascades: list[Any] = []
+        self._line = program_line()
         for arg in self.flat_fn_args:
             self._take(arg)
 
@@ -128,11 +131,19 @@ class Worker(ObjectFifoEndpoint):
 
     def _body(self) -> None:
         for _ in range_(sys.maxsize if self._while_true else 1):
+            self._place_rounds()
             if self.core_fn is None:
                 for _ in range_(sys.maxsize):
                     pass
             else:
                 self.core_fn(*self.fn_args)
+
+    def _place_rounds(self) -> None:
+        """The loop around all is of the line that makes the Worker, which says how often it turns."""
+        point = InsertionPoint.now()
+        loop = point.block.region.owner if point is not None and point.block.region is not None else None
+        if loop is not None:
+            loop.place = self._line or loop.place
 
     def __str__(self) -> str:
         return f"Worker({getattr(self.core_fn, '__name__', self.core_fn)})"

@@ -15,19 +15,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
-from memtile.arch.tiles import WORD_BYTES, TileKind
+from memtile.arch.tiles import WORD_BYTES
 from memtile.explain.bd_findings import line_of as said_line
 from memtile.explain.findings import CODES, Finding, Side
 from memtile.importers.kernels.lock_names import core_text, line_of, place_of
-from memtile.importers.kernels.lock_steps import Branch, Key, Loop, Node, all_steps, known_way, steps_of
-from memtile.importers.kernels.lock_users import Texts
+from memtile.importers.kernels.lock_steps import Branch, Key, Loop, Node, all_steps, known_way
 from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.description import FifoDescription
-from memtile.importers.mlir.sequence.program import SequenceProgram
-from memtile.runs.operations import MaskWrite, Operation, Write, locate
-from memtile.runs.sent_words import sent_words
-from memtile.runs.waits import pushed_channels
-from memtile.sim.kernels.core_control import control_register
 
 UNEVEN, OTHER_LENGTH = "MT0135", "MT0337"
 _ENDLESS = 1 << 30  # turns of a loop that is to have no end
@@ -40,7 +34,7 @@ Pushed = Callable[[str], Sequence[str]]
 
 
 @dataclass(frozen=True)
-class _Core:
+class CoreRound:
     """What a core does in a round.
 
     Attributes:
@@ -54,10 +48,15 @@ class _Core:
     endless: bool
 
     @classmethod
-    def of(cls, tile: str, nodes: Sequence[Node]) -> _Core:
-        """The round of a text: a turn of its endless loop, or all of it."""
-        if len(nodes) == 1 and isinstance(nodes[0], Loop) and (nodes[0].turns or _ENDLESS) >= _ENDLESS:
-            return cls(tile, nodes[0].steps, True)
+    def of(cls, tile: str, nodes: Sequence[Node]) -> CoreRound:
+        """The round of a text: a turn of its endless loop, also within one of one turn, or all of it."""
+        inner = nodes
+        while len(inner) == 1 and isinstance(loop := inner[0], Loop):
+            inner = loop.steps
+            if (loop.turns or _ENDLESS) >= _ENDLESS:
+                return cls(tile, inner, True)
+            if loop.turns != 1:
+                break
         return cls(tile, nodes, False)
 
     @cached_property
@@ -106,6 +105,10 @@ def _count(nodes: Sequence[Node], times: int, found: dict[Key, int], other: Loop
     return True
 
 
+_Change = tuple[CoreRound, Loop, int, int]
+"""A loop of a core, its other turns, and how many more cores run that loop."""
+
+
 @dataclass(frozen=True)
 class _Moved:
     """Another length of a host's transfers with which all object FIFOs fit.
@@ -117,55 +120,51 @@ class _Moved:
         names: object FIFOs of the host whose transfers are off.
     """
 
-    core: _Core
+    core: CoreRound
     key: Key
     objects: int
     names: Sequence[str]
 
 
-def turn_findings(made: Configured, texts: Texts, sent: Sent, pushed: Pushed) -> Iterator[Finding]:
-    """The loop whose turns alone do not fit, or the transfers of the host, if there is one.
+class Balance:
+    """The rounds of all cores of a device.
 
-    Args:
-        made: the device in its array.
-        texts: steps of all cores, by tile.
-        sent: bytes that the host moves.
-        pushed: where it starts its transfers.
+    Attributes:
+        cores: those of which it is known what they move in a round.
+        counts: objects that each of them releases in a round, by its tile.
+        sent: bytes that the host moves through an object FIFO.
     """
-    cores = [_Core.of(tile, nodes) for tile, nodes in texts.items()]
-    yield from _Balance(made, cores, sent, pushed).findings()
 
-
-class _Balance:
-    """The rounds of all cores of a device."""
-
-    def __init__(self, made: Configured, cores: Sequence[_Core], sent: Sent, pushed: Pushed) -> None:
-        self._made, self._fifos, self._sent, self._pushed = made, made.device.fifos, sent, pushed
-        self._other: dict[str, int] = {}  # bytes that the host is thought to move instead
+    def __init__(self, made: Configured, cores: Sequence[CoreRound], sent: Sent, pushed: Pushed) -> None:
+        self._made, self._fifos, self.sent, self._pushed = made, made.device.fifos, sent, pushed
+        self._other: Mapping[str, int] = {}  # bytes that the host is thought to move instead
         self._repeats = {name: fifo.repeat for name, fifo in self._fifos.items() if fifo.repeat is not None}
         counted = {core.tile: counts for core in cores if (counts := core.counts()) is not None}
-        self._cores = [core for core in cores if core.tile in counted]
-        self._counts: dict[str, Counts] = counted
+        self.cores = [core for core in cores if core.tile in counted]
+        self.counts: dict[str, Counts] = counted
         self._objects: dict[str, int | None] = {}
 
     def findings(self) -> Iterator[Finding]:
         """One finding, if one loop alone makes all uneven."""
-        wrong = self._uneven(self._counts)
+        wrong = self._uneven(self.counts)
         if not wrong:
             return
         tried = [
-            ((core, loop, turns), {**self._counts, core.tile: counts})
-            for core in self._cores
+            ((core, loop, turns, 0), {**self.counts, core.tile: counts})
+            for core in self.cores
             for loop in core.loops
             for turns in self._other_turns(core, loop)
             if (counts := core.counts(loop, turns)) is not None
         ]
+        even: list[tuple[_Change, Mapping[str, Counts]]]
         even = [(change, counts) for change, counts in tried if not self._uneven(counts)]
+        if not even:
+            even = [*self._changes_together()]
         if len(even) > 1:
             even = [(change, counts) for change, counts in even if self._even_in_all(counts)]
         moved = self._other_lengths()
         if len(even) == 1:
-            yield self._made_of(*even[0][0], moved)
+            yield self._made_of(even[0][0], moved)
         elif not even:
             repeats = [*self._other_repeats().items()]
             if len(moved) == 1:
@@ -175,11 +174,25 @@ class _Balance:
             elif len(repeats) == 1 and not moved:
                 yield self._of_repeat(*repeats[0])
 
+    def _changes_together(self) -> Iterator[tuple[_Change, Mapping[str, Counts]]]:
+        """Other turns of a loop that several cores run, as a program wrote their bodies from one."""
+        places: dict[tuple[str, int | None], list[tuple[CoreRound, Loop]]] = {}
+        for core in self.cores:
+            for loop in core.loops:
+                places.setdefault((place_of(loop.operation), loop.turns), []).append((core, loop))
+        for same in places.values():
+            if len({core.tile for core, _ in same}) < len(same) or len(same) < 2:
+                continue
+            for turns in set[int]().union(*(self._other_turns(*each) for each in same)):
+                found = {core.tile: core.counts(loop, turns) or {} for core, loop in same}
+                if not self._uneven(counts := {**self.counts, **found}):
+                    yield (*same[0], turns, len(same) - 1), counts
+
     def _other_repeats(self) -> dict[str, int]:
         """Object FIFOs of which another repeat_count alone makes all even, with that one."""
         found: dict[str, int] = {}
-        for core in self._cores:
-            ratios = self._ratios(self._counts[core.tile])
+        for core in self.cores:
+            ratios = self._ratios(self.counts[core.tile])
             for key, own in ratios.items():
                 for rounds in {*ratios.values()} - {own} if key.name in self._repeats else ():
                     many = self._repeats[key.name] * rounds / own
@@ -191,7 +204,7 @@ class _Balance:
         """Whether all object FIFOs fit if one repeats each object so often."""
         before, repeats = self._objects, self._repeats
         self._objects, self._repeats = {}, {**repeats, name: many}
-        even = not self._uneven(self._counts)
+        even = not self._uneven(self.counts)
         self._objects, self._repeats = before, repeats
         return even
 
@@ -201,20 +214,20 @@ class _Balance:
 
     def _lengths_of(self, names_of: Callable[[str], list[str]]) -> Iterator[_Moved]:
         tried: set[tuple[str, int]] = set()
-        for core in self._cores:
-            counts = self._counts[core.tile]
+        for core in self.cores:
+            counts = self.counts[core.tile]
             ratios = self._ratios(counts)
             for key, own in ratios.items():
                 if not core.is_even(key):
                     continue  # it may be the core that keeps an object or gives one back too early
                 name = self._at_host(key.name)
                 for rounds in (set(ratios.values()) if core.endless else {Fraction(1)}) - {own}:
-                    moved, objects = Fraction(self._sent(name) or 0) * rounds / own, rounds * counts[key]
+                    moved, objects = Fraction(self.sent(name) or 0) * rounds / own, rounds * counts[key]
                     names = names_of(name)
                     if moved.denominator != 1 or objects.denominator != 1 or (names[0], int(moved)) in tried:
                         continue
                     tried.add((names[0], int(moved)))
-                    if self._is_even_with(names, int(moved)):
+                    if self.is_even_with(dict.fromkeys(names, int(moved))):
                         yield _Moved(core, key, int(objects), names)
 
     def _alike(self, name: str) -> list[str]:
@@ -224,22 +237,28 @@ class _Balance:
         return [
             each
             for each in known
-            if each in self._fifos and known[each].direction == way and self._sent(each) == self._sent(name)
+            if each in self._fifos and known[each].direction == way and self.sent(each) == self.sent(name)
         ] or [name]
 
-    def _is_even_with(self, names: Sequence[str], many: int) -> bool:
-        """Whether all object FIFOs fit if the host moves so many bytes through each of some."""
-        known = {each for core in self._cores for each in self._ratios(self._counts[core.tile])}
-        self._other, before = dict.fromkeys(names, many), self._objects
+    def is_even_with(self, lengths: Mapping[str, int]) -> bool:
+        """Whether all object FIFOs fit if the host moves so many bytes through some of them.
+
+        Args:
+            lengths: bytes, by name of the object FIFO of the host.
+        """
+        known = {each for core in self.cores for each in self._ratios(self.counts[core.tile])}
+        self._other, before = lengths, self._objects
         self._objects = {}
-        now = {each for core in self._cores for each in self._ratios(self._counts[core.tile])}
-        even = now == known and not self._uneven(self._counts)
+        now = {each for core in self.cores for each in self._ratios(self.counts[core.tile])}
+        new = now - known  # of object FIFOs that the host has left out
+        even = now >= known and all(self.sent(self._at_host(key.name)) is None for key in new)
+        even = even and not self._uneven(self.counts)
         self._other, self._objects = {}, before
         return even
 
     def _at_host(self, name: str, deep: int = _DEEPEST) -> str:
         """The object FIFO of the host that another one is linked to, or itself."""
-        if self._sent(name) is not None or not deep:
+        if self.sent(name) is not None or not deep:
             return name
         for link in self._made.device.links:
             for one, other in ((link.sources, link.targets), (link.targets, link.sources)):
@@ -250,7 +269,7 @@ class _Balance:
     def _uneven(self, counts: Mapping[str, Counts]) -> bool:
         """Whether any object FIFO does not fit."""
         return any(not self._fits_cores(name, counts) for name in self._fifos) or any(
-            not self._fits_host(core, counts[core.tile]) for core in self._cores
+            not self._fits_host(core, counts[core.tile]) for core in self.cores
         )
 
     def _fits_cores(self, name: str, counts: Mapping[str, Counts]) -> bool:
@@ -260,7 +279,7 @@ class _Balance:
         takes = [counts.get(self._tile(each), {}).get(Key(name, "Consume"), 0) for each in fifo.consumers]
         return all(not gives or not many or not gives % many or not many % gives for many in takes)
 
-    def _fits_host(self, core: _Core, counts: Counts) -> bool:
+    def _fits_host(self, core: CoreRound, counts: Counts) -> bool:
         """Whether what a host sends and receives in all has one ratio to what the core moves in a round.
 
         A core that ends may do more than one host asks for, and no less.
@@ -270,12 +289,21 @@ class _Balance:
 
     def _ratios(self, counts: Counts) -> dict[Key, Fraction]:
         """Rounds in which a core moves all objects of an object FIFO that a host has the other end of."""
-        known = {key: self._of_host(key.name) for key in counts}
+        known = {key: self.of_host(key.name) for key in counts}
         return {key: Fraction(many, counts[key]) for key, many in known.items() if many and counts[key]}
+
+    def rounds(self, core: CoreRound) -> Fraction | None:
+        """Rounds in which a core moves all that a host sends and receives; None if they are not known."""
+        ratios = set(self._ratios(self.counts[core.tile]).values())
+        return min(ratios) if len(ratios) == 1 else None
+
+    def ends_of_host(self, core: CoreRound) -> list[str]:
+        """The object FIFOs of a host whose objects a core moves."""
+        return [self._at_host(key.name) for key in self._ratios(self.counts[core.tile])]
 
     def _even_in_all(self, counts: Mapping[str, Counts]) -> bool:
         """Whether cores give each other what they take, in all rounds that a host has objects for."""
-        rounds = {core.tile: self._ratios(counts[core.tile]) for core in self._cores}
+        rounds = {core.tile: self._ratios(counts[core.tile]) for core in self.cores}
         return all(
             gives * given == takes * taken
             for name, fifo in self._fifos.items()
@@ -286,10 +314,10 @@ class _Balance:
             for taken in rounds.get(self._tile(each), {}).values()
         )
 
-    def _other_turns(self, core: _Core, loop: Loop) -> set[int]:
+    def _other_turns(self, core: CoreRound, loop: Loop) -> set[int]:
         """Numbers of turns with which an object FIFO would fit that does not."""
         assert loop.turns is not None
-        counts = self._counts[core.tile]
+        counts = self.counts[core.tile]
         ratios = self._ratios(counts)
         rounds = {*ratios.values(), Fraction(1)}
         wanted = [loop.turns * ratio / each for ratio in ratios.values() for each in rounds]
@@ -298,24 +326,24 @@ class _Balance:
         ]
         return {int(each) for each in wanted if each.denominator == 1 and each > 0} - {loop.turns}
 
-    def _partners(self, core: _Core) -> Iterator[tuple[Key, Fraction]]:
+    def _partners(self, core: CoreRound) -> Iterator[tuple[Key, Fraction]]:
         """What other cores move of the object FIFOs of a core in a round, and for each round of the core."""
-        own = set(self._ratios(self._counts[core.tile]).values())
-        for key in self._counts[core.tile]:
+        own = set(self._ratios(self.counts[core.tile]).values())
+        for key in self.counts[core.tile]:
             fifo = self._fifos.get(key.name)
             if fifo is None:
                 continue
             others = fifo.consumers if key.port == "Produce" else [fifo.producer]
             port = "Consume" if key.port == "Produce" else "Produce"
             for other in others:
-                counts = self._counts.get(self._tile(other), {})
+                counts = self.counts.get(self._tile(other), {})
                 many = counts.get(Key(key.name, port), 0)
                 if many:
                     yield key, Fraction(many)
                     theirs = set(self._ratios(counts).values())
                     yield from ((key, many * each / mine) for each in theirs for mine in own)
 
-    def _of_host(self, name: str) -> int | None:
+    def of_host(self, name: str) -> int | None:
         """Objects that a host moves through an object FIFO, through links too; None if it is not known."""
         if name not in self._objects:
             fifo = self._fifos.get(name)
@@ -329,7 +357,7 @@ class _Balance:
         fifo = self._fifos.get(name)
         if fifo is None or not deep or _size(fifo) is None:
             return None
-        own = self._other.get(name, self._sent(name))
+        own = self._other.get(name, self.sent(name))
         if own is not None:
             return None if name in self._repeats else own
         for link in self._made.device.links:
@@ -353,16 +381,16 @@ class _Balance:
         core, key, objects, names = moved.core, moved.key, moved.objects, moved.names
         described = next(each for each in self._made.device.cores if each.tile == core.tile)
         name = self._at_host(key.name)
-        places, has = [place for each in names for place in self._pushed(each)], self._of_host(key.name) or 0
+        places, has = [place for each in names for place in self._pushed(each)], self.of_host(key.name) or 0
         where = " and ".join(dict.fromkeys(map(said_line, places[-2:])))
         others = [each for each in names if each != name]
         more = [*(f"@{each}" for each in others[:2]), *([f"{len(others) - 2} more"] if others[2:] else [])]
-        who = f"the transfer{'s' * (len(places) > 1)} of {_listed([f'@{name}', *more])} in {where}"
+        who = f"the transfer{'s' * (len(places) > 1)} of {listed([f'@{name}', *more])} in {where}"
         asks, gives = ("asks for", "gives") if key.port == "Produce" else ("sends", "takes")
         plural = asks if len(places) == 1 else asks.replace("asks", "ask").replace("sends", "send")
         other = "" if key.name == name else f" of @{key.name}"
         other = f" each{other}" if others else other
-        does = f"{plural} {_many(has, 'object')}{other}"
+        does = f"{plural} {many_text(has, 'object')}{other}"
         message = (
             f"{who[0].upper()}{who[1:]} {does}, where {core_text(self._made, described)} {gives} {objects}; "
             f"with {objects} all object FIFOs are even."
@@ -370,7 +398,7 @@ class _Balance:
         side = Side(f"the host, {who}", does, places[-1] if places else "")
         verb = "ask for" if key.port == "Produce" else "send"
         whose = "each of them" if others else who
-        fix = f"Let {whose} {verb} {_many(objects, 'object')}{self._in_words(name, key, objects)}."
+        fix = f"Let {whose} {verb} {many_text(objects, 'object')}{self._in_words(name, key, objects)}."
         return Finding(OTHER_LENGTH, CODES[OTHER_LENGTH].severity, message, (side,), fix=fix)
 
     def _of_repeat(self, name: str, many: int) -> Finding:
@@ -378,11 +406,12 @@ class _Balance:
         fifo = self._fifos[name]
         tokens = fifo.operation.tokens
         place = tokens.text.where(tokens.offset(fifo.operation.at))
-        has, before = self._of_host(name) or 0, self._repeats[name]
-        does = f"repeats each object {_many(before, 'time')} (repeat_count)"
+        has, before = self.of_host(name) or 0, self._repeats[name]
+        does = f"repeats each object {many_text(before, 'time')} (repeat_count)"
         message = (
-            f"@{name} {does} and so brings {_many(has, 'object')}, where {has * many // before} are taken; "
-            f"with {_many(many, 'time')} all object FIFOs are even."
+            f"@{name} {does} and so brings {many_text(has, 'object')}, "
+            f"where {has * many // before} are taken; "
+            f"with {many_text(many, 'time')} all object FIFOs are even."
         )
         side = Side(f"object FIFO @{name}", does, place)
         fix = f"Give @{name} the repeat_count {many}."
@@ -390,25 +419,28 @@ class _Balance:
 
     def _in_words(self, name: str, key: Key, objects: int) -> str:
         """`` (64 words in all)``, of so many objects."""
-        moved, has = self._sent(name) or 0, self._of_host(key.name) or 1
+        moved, has = self.sent(name) or 0, self.of_host(key.name) or 1
         return f" ({moved * objects // has // WORD_BYTES} words in all)"
 
-    def _made_of(self, core: _Core, loop: Loop, turns: int, moved: Sequence[_Moved]) -> Finding:
+    def _made_of(self, change: _Change, moved: Sequence[_Moved]) -> Finding:
+        core, loop, turns, others = change
         described = next(each for each in self._made.device.cores if each.tile == core.tile)
         who, where = core_text(self._made, described), line_of(loop.operation)
-        now, then = self._counts[core.tile], core.counts(loop, turns) or {}
+        now, then = self.counts[core.tile], core.counts(loop, turns) or {}
         key = next(each for each in now if now[each] != then[each])
         verb, come = ("gives", "are taken") if key.port == "Produce" else ("takes", "come")
-        does = f"makes {_many(loop.turns, 'turn')} of its loop in {where}"
+        does = f"makes {many_text(loop.turns, 'turn')} of its loop in {where}"
+        alike = f", as {many_text(others, 'more core')} do{'es' * (others == 1)}," if others else ""
         message = (
-            f"{who} {does} and {verb} {_many(now[key], 'object')} of @{key.name} in a round, where "
-            f"{then[key]} {come}; with {_many(turns, 'turn')} all object FIFOs are even."
+            f"{who}{alike} {does} and {verb} {many_text(now[key], 'object')} of @{key.name} in a round, "
+            f"where {then[key]} {come}; with {many_text(turns, 'turn')} all object FIFOs are even."
         )
         side = Side(who, does, place_of(loop.operation))
-        fix = f"Let the loop of {who} in {where} make {_many(turns, 'turn')}"
+        whose = "these cores" if others else who
+        fix = f"Let the loop of {whose} in {where} make {many_text(turns, 'turn')}"
         if loop.turns == 1 and not core.endless and len(core.nodes) == 1:
             endless = "loop without end (in IRON while_true=True of its Worker)"
-            fix = f"Let {who} make {_many(turns, 'turn')} in {where}, or {endless}"
+            fix = f"Let {whose} make {many_text(turns, 'turn')} in {where}, or {endless}"
         if len(moved) == 1:  # it may be that as well
             other = self._of_transfers(moved[0]).fix
             fix = f"{fix}, or {other[0].lower()}{other[1:-1]}"
@@ -416,11 +448,13 @@ class _Balance:
         return Finding(UNEVEN, CODES[UNEVEN].severity, message, (side,), fix=fix)
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
+    """``a, b and c``."""
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
-def _many(number: int | None, what: str) -> str:
+def many_text(number: int | None, what: str) -> str:
+    """``2 turns``."""
     return f"{number} {what}{'s' * (number != 1)}"
 
 
@@ -431,45 +465,3 @@ def _size(fifo: FifoDescription) -> int | None:
     return (
         None if odd or kind is None or fifo.element.elements <= 0 else fifo.element.elements * kind.itemsize
     )
-
-
-def uneven_findings(made: Configured, sequence: SequenceProgram) -> Iterator[Finding]:
-    """The loop that does not fit the objects that a host sequence sends and receives, or other cores.
-
-    Args:
-        made: the device in its array.
-        sequence: its host sequence.
-    """
-    engine, kinds = made.array.engine, {tile.place: tile.kind for tile in made.array.tiles}
-    if sequence.is_open or sequence.loads or any(_starts_core(kinds, step) for step in sequence.steps):
-        return
-    words: dict[int, int | None] = {}
-
-    def sent(name: str) -> int | None:
-        allocation = made.device.allocations.get(name)
-        if allocation is None or not allocation.tile:
-            return None
-        if not words:
-            words.update({-1: None, **sent_words(engine, kinds, sequence.steps)})
-        tile = made.tiles[allocation.tile]
-        channel = (tile.s2mm if allocation.direction == "S2MM" else tile.mm2s)[allocation.channel]
-        many = words.get(channel.index)
-        return None if many is None else many * WORD_BYTES
-
-    def pushed(name: str) -> Sequence[str]:
-        allocation = made.device.allocations[name]
-        tile = made.tiles[allocation.tile]
-        channel = (tile.s2mm if allocation.direction == "S2MM" else tile.mm2s)[allocation.channel]
-        return [step.place for step in sequence.steps if channel.index in pushed_channels(engine, step)]
-
-    texts = {core.tile: steps_of(made.device, core) for core in made.device.cores if core.has_body}
-    yield from turn_findings(made, texts, sent, pushed)
-
-
-def _starts_core(kinds: Mapping[tuple[int, int] | None, TileKind], step: Operation) -> bool:
-    """Whether a step may start a core again."""
-    if not isinstance(step, Write | MaskWrite):
-        return False
-    at = locate(step.address)
-    kind = kinds.get((at.column, at.row))
-    return kind is not None and kind.role == "compute" and at.offset == control_register(kind.name).offset

@@ -398,9 +398,13 @@ def _parts_of(
         yield from ((sum(sizes[:n]), size) for n, size in enumerate(sizes))
         return
     starts = text.source_offsets if len(link.sources) > 1 else text.target_offsets
-    for one, other in pairwise([*starts, whole.elements]):
+    names = text.sources if len(text.sources) > 1 else text.targets
+    for number, (one, other) in enumerate(pairwise([*starts, whole.elements])):
         if not 0 <= one < other:
             says = f"a part of its objects has {other - one} elements, from {one} to {other}"
+            if one == other and number + 1 < len(starts):
+                two = " and ".join(f"@{name}" for name in names[number : number + 2])
+                says = f"its parts {two} begin at the same element, {one}"
             if len({*starts}) == len(starts) and min(starts) >= 0 and max(starts) < whole.elements:
                 says += f"; offsets have to rise: [{', '.join(map(str, sorted(starts)))}]"
             allowed = f"offsets that rise, of 0..{whole.elements - 1}"

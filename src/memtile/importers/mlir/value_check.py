@@ -7,7 +7,7 @@ an operation writes down are those of its values.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from memtile.errors import InputFileError, Problem, raise_if
 from memtile.importers.mlir.dominance import Dominance
@@ -156,7 +156,7 @@ class _Walk:
         if not same:
             listed, asked = ", ".join(given) or "nothing", ", ".join(wanted) or "nothing"
             says = f"{operation.name}: it passes {listed}, and {name} takes {asked}"
-            self._problem(operation, operation.at, says, asked, name)
+            self._problem(operation, operation.at, says, asked, name, _exchange(operation, given, wanted))
 
     def _reaches(self, by: Operation | OperationBlock, region: Region, operation: Operation) -> bool:
         """Whether a definition in a region around an operation is done before it."""
@@ -180,6 +180,18 @@ class _Walk:
         text, offset = operation.tokens.text, operation.tokens.offset(at)
         error = text.error(offset, says, given=given, allowed=allowed, reason="mlir_value", step=step)
         self.found += error.problems
+
+
+def _exchange(operation: Operation, given: Sequence[str], wanted: Sequence[str]) -> str:
+    """The repair of a call two of whose arguments stand in each other's place; empty if that is not it."""
+    if len(given) != len(wanted):
+        return ""
+    pairs = enumerate(zip(given, wanted, strict=True))
+    off = [number for number, (one, other) in pairs if not same_type(operation.tokens, one, other)]
+    crossed = len(off) == 2 and all(
+        same_type(operation.tokens, given[one], wanted[other]) for one, other in (off, off[::-1])
+    )
+    return f"Exchange arguments {off[0]} and {off[1]}." if crossed else ""
 
 
 def definition(operation: Operation, name: str) -> tuple[Operation | OperationBlock, Region] | None:
