@@ -291,7 +291,7 @@ class HostSequence:
         return [tasks, owing, [tile.bd_pool.saved() for tile in self._tiles()], self.polled]
 
     def put_at_end(self, known: Sequence[Any]) -> None:
-        """Have done all its steps, as :meth:`end` found it of the same sequence; the array is there already."""
+        """Have done all its steps, as :meth:`end` found it of such a sequence; the array is there already."""
         tasks, owing, pools, self.polled = known
         left = iter(tasks)
         while self._next():

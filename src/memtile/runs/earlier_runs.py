@@ -44,7 +44,7 @@ class RunStart:
 
     @classmethod
     def of(cls, machine: Machine, options: RunOptions) -> RunStart | None:
-        """The start of a run; None if it is not decided by data alone, or its end is not wanted from there."""
+        """The start of a run; None if data alone does not decide it, or earlier runs are not wanted."""
         if options.untimed or not options.recall or words_wanted() or not machine.engine.cores.running:
             return None
         store = store_in_use()

@@ -15,7 +15,7 @@ from memtile.sim.kernels.kernel_core import Core, Kernel, Semaphore
 from memtile.sim.kernels.kernel_lines import taken
 
 _LIST = "__listed__"
-"""Attribute of such a kernel: itself and its steps. A copy of the attribute on another function says nothing."""
+"""Attribute of such a kernel: itself and its steps. Copied to another function it says nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,7 +67,7 @@ def put_end(engine: Engine, end: RunEnd) -> bool:
     shown = engine.external.shown_to(engine.state)
     if any(True for _ in _wrong(engine, end, here)):
         return False
-    values = {name: values for name, values, *_ in columns(shown)} | dict(end.arrays)
+    values = {each.name: each.values for each in columns(shown)} | dict(end.arrays)
     values[_WORDLESS] = np.zeros(1, dtype=np.int64)  # as it is of both, which no saved state has
     if any(True for _ in faults(shown, values)):
         return False

@@ -63,7 +63,9 @@ def _is_new(engine: Engine) -> bool:
     """Whether no cycle has passed and no kernel has begun."""
     phases = plain(engine.state.cores).phase
     kernels = engine.cores.running
-    begun = any(phases[core] != CorePhase.NEXT or each.released or each.taken for core, each in kernels.items())
+    begun = any(
+        phases[core] != CorePhase.NEXT or each.released or each.taken for core, each in kernels.items()
+    )
     return not (engine.now or engine.host.free_at or engine.skipper.account.stepped or begun)
 
 
