@@ -1,16 +1,21 @@
-"""Is a run taken from an earlier one only if all that decides about it is the same, and is it the same then?"""
+"""Is a run taken from an earlier one only if all that decides about it is the same, and equal then?"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from memtile.access.views import view
 from memtile.arch.timing import chosen_timing
 from memtile.design.array import Array
+from memtile.design.transfers import TransferPart
+from memtile.explain.summary import verdict
 from memtile.kernels import Action, Core
 from memtile.model.state.state_differences import columns
 from memtile.runs import earlier_runs, run_store
@@ -19,6 +24,7 @@ from memtile.sim.doors.relaxed_model import relaxed_models
 from memtile.sim.kernels.kernel_lines import kernel_time
 from memtile.sim.kernels.listed_actions import cycles, listed, steps_of
 from memtile.sim.loop.other_schedules import schedule
+from memtile.sim.loop.run_start import start_of
 from support.designs.relays import relay
 from support.engine.run_stores import left, start, store_in
 
@@ -51,7 +57,7 @@ def test_a_run_is_taken_from_an_equal_one_with_all_that_it_leaves(
 def test_results_say_that_they_are_taken_from_an_earlier_run(store: RunStore) -> None:
     (ran, taken) = (relay().run(data=False) for _ in range(2))
     assert taken == ran and taken.as_json() == {**ran.as_json(), "recalled": True}
-    assert "taken from an earlier run" in taken.summary()[0] and "earlier" not in ran.summary()[0]
+    assert verdict(taken) == f"{verdict(ran)}; taken from an earlier run"
     assert "taken from an earlier run: its whole start was the same" in str(taken)
 
 
@@ -59,8 +65,8 @@ def test_an_array_goes_on_after_a_run_that_was_taken_as_after_one_that_ran(store
     def twice(array: Array) -> Any:
         array.run(data=False)
         outside = array.interface_tile(0)
-        a = array.engine.external.buffers["A"]
-        bds = outside.mm2s[0].start(outside.read(a))
+        a = array.external("more", np.zeros(8, np.int32))
+        bds = outside.mm2s[0].start(outside.read(a, view((8,), np.int32)))
         return bds, array.run(data=False).as_json(), array.engine.now
 
     assert twice(relay(tasks=3)) == twice(relay(tasks=3))
@@ -77,23 +83,26 @@ def _poked(name: str, at: int, by: int) -> Made:
     return made
 
 
-def _other_spec() -> Array:
-    array = relay(tasks=2)
-    array.engine.spec.circuits.flat[0] ^= 1
-    return array
-
-
 def _bd_taken() -> Array:
     array = relay(tasks=2)
     array.interface_tile(0).bd_pool.take(0, 1, "MM2S 1")
     return array
 
 
-def _swapped() -> Array:
-    array = relay(tasks=2)
-    program = array.hosts[0].program
-    program.jobs = program.jobs[::-1]
-    return array
+def _jobs(change: Callable[[tuple[Any, ...]], tuple[Any, ...]]) -> Made:
+    def made() -> Array:
+        array = relay(tasks=2)
+        program: Any = array.hosts[0].program
+        program.jobs = change(program.jobs)
+        return array
+
+    return made
+
+
+def _in_two_tasks(jobs: tuple[Any, ...]) -> tuple[Any, ...]:
+    (channel, work, runs), *others = jobs
+    two = replace(work, descriptors=work.descriptors * 2, parts=(TransferPart(1),) * 2, runs=2)
+    return (channel, two, runs), *others
 
 
 OTHERS: dict[str, Made] = {
@@ -104,14 +113,15 @@ OTHERS: dict[str, Made] = {
     "reaches": lambda: relay(tasks=2, reaches=((0, 3),)),
     "tasks": lambda: relay(tasks=3),
     "runs": lambda: relay(tasks=2, again=2),
-    "order": _swapped,
+    "order": _jobs(lambda jobs: jobs[::-1]),
+    "rows outside": _jobs(lambda jobs: jobs[2:] + jobs[:2]),
+    "repeats": _jobs(lambda jobs: ((*jobs[0][:2], 2), *jobs[1:])),
     "places outside": lambda: relay(tasks=2, far=1),
     "words": lambda: relay(tasks=2, words=9),
     "depth": lambda: relay(tasks=2, depth=3),
     "no host": lambda: relay(objects=6),
     "device": lambda: relay(tasks=2, device="npu2"),
     "BDs": _bd_taken,
-    "spec": _other_spec,
     "lock": _poked("locks.value", 3, 1),
     "memory": _poked("memory", 100, 1),
     "register": _poked("registers", 7, 1),
@@ -124,32 +134,56 @@ def test_another_start_is_another_run(store: RunStore, name: str) -> None:
     assert key(OTHERS[name]()) != key(relay(tasks=2)) == key(relay(tasks=2))
 
 
+def test_every_table_that_a_model_is_built_with_is_part_of_its_start(store: RunStore) -> None:
+    array = relay(tasks=2)
+    usual = start(array)
+    assert usual is not None
+    for table in array.engine.spec._fields:
+        values: Any = getattr(array.engine.spec, table)
+        names = () if isinstance(values, tuple) else values.dtype.names
+        numbers = values[names[-1]] if names else values[-1] if isinstance(values, tuple) else values
+        numbers.flat[-1] ^= 1  # models of the same tiles share it
+        try:
+            assert start_of(array.engine)["spec"] != usual.parts["spec"], table  # type: ignore[index]
+        finally:
+            numbers.flat[-1] ^= 1
+
+
 def test_every_column_of_the_state_is_part_of_the_start(store: RunStore) -> None:
     usual = start(relay(tasks=2))
     assert usual is not None
     for name in (each.name for each in columns(relay().engine.state) if each.values.size):
         array = relay(tasks=2)
-        array.route()
-        array.engine.make_ready()
+        assert start(array) is not None
         (values,) = (each.values for each in columns(array.engine.state) if each.name == name)
         before = values.flat[-1]
         values.flat[-1] ^= 1
-        assert earlier_runs.start_of(array.engine) is None or (
-            earlier_runs.start_of(array.engine)["state"] != usual.parts["state"]  # type: ignore[index]
-        ), name
+        found = start_of(array.engine)
+        assert found is None or found["state"] != usual.parts["state"], name
         values.flat[-1] = before
 
 
-@pytest.mark.parametrize("options", [{"max_cycles": 10_000_001}, {"fast_forward": False}])
-def test_other_options_are_another_run(store: RunStore, options: dict[str, Any]) -> None:
-    usual = key(relay())
-    assert key(relay(), **options) != usual
+def test_another_reach_of_a_kernel_is_another_run(store: RunStore) -> None:
+    assert key(relay(reaches=((0, 3),))) != key(relay(reaches=((0, 4),)))
+
+
+def test_another_limit_is_another_run(store: RunStore) -> None:
+    assert key(relay(), max_cycles=10_000_001) != key(relay())
+
+
+def test_a_run_that_steps_each_cycle_is_another_one(store: RunStore) -> None:
+    def made() -> Array:
+        array = relay()
+        array.engine.forward.on = True  # as it is in the compiled engine
+        return array
+
+    assert key(made(), fast_forward=False) != key(made())
 
 
 @pytest.mark.parametrize("constant", ["core_lock", "firmware_push"])
 def test_other_timing_is_another_run(store: RunStore, constant: str) -> None:
     usual = key(relay())
-    with chosen_timing({constant: 77}):
+    with chosen_timing({constant: 3}):
         assert key(relay()) != usual
 
 
@@ -222,6 +256,7 @@ UNKNOWN: dict[str, Made] = {
     "two hosts": _two_hosts,
     "a host of its own": _own_host,
     "a run before": _begun,
+    "a task that may be several": _jobs(_in_two_tasks),
 }
 
 
@@ -232,10 +267,12 @@ def test_a_run_that_data_alone_does_not_decide_has_no_start(store: RunStore, nam
 
 
 def test_what_is_in_force_around_a_model_keeps_it_from_earlier_runs(store: RunStore) -> None:
+    arrays = [relay(tasks=2) for _ in range(3)]
     with relaxed_models({}, no_waits=True):
-        assert start(relay(tasks=2)) is None
+        assert start(arrays[0]) is None
     with relaxed_models({}, unpaced=True):
-        assert start(relay()) is None
+        assert start(arrays[1]) is None
+    assert start(arrays[2]) is not None
     with schedule(3):
         assert start(relay()) is None
     for options in ({"check": True}, {"history": True}, {"data": True}, {"recall": False}):
@@ -253,7 +290,15 @@ def test_a_damaged_file_is_removed_and_the_run_made_anew(store: RunStore, tmp_pa
     (file,) = tmp_path.glob("*.run")
     whole = file.read_bytes()
     flipped = whole[:200] + bytes([whole[200] ^ 1]) + whole[201:]
-    for damaged in (b"", whole[:10], whole[: len(whole) // 2], whole[:-1], flipped, b"PK" + whole, whole + b"x"):
+    for damaged in (
+        b"",
+        whole[:10],
+        whole[: len(whole) // 2],
+        whole[:-1],
+        flipped,
+        b"PK" + whole,
+        whole + b"x",
+    ):
         file.write_bytes(damaged)
         assert store.read(file.stem) is None and not file.exists()
     file.write_bytes(flipped)
@@ -285,8 +330,6 @@ def test_the_files_used_last_stay(store: RunStore, tmp_path: Path, monkeypatch: 
         relay(count=n).run(data=False)
     for n, name in enumerate(keys[:2]):
         file = tmp_path / f"{name}.run"
-        import os
-
         os.utime(file, (n, n))
     relay(count=3).run(data=False)  # used
     relay(count=5).run(data=False)

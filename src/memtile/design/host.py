@@ -229,7 +229,7 @@ class TasksInOrder:
 
         A transfer that can be made in another way, which the room of a queue decides about, is such a case.
         """
-        if not hosts_wait() or descriptors_tried() or not all(map(_is_plain, self.jobs)):
+        if descriptors_tried() or not all(map(_is_plain, self.jobs)):
             return None
         return [[ch.index, [repr(d) for d in work.descriptors], work.runs, n] for ch, work, n in self.jobs]
 

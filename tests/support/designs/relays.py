@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from memtile.access.views import view
 from memtile.design.array import Array
 from memtile.kernels import apart
 from memtile.sim.kernels.listed_actions import acquire, cycles, listed, loop, release
@@ -52,9 +53,8 @@ def relay(
     last = [cycles(extra)] if extra else []
     made = kernel or listed(loop(rounds * objects, *step), *last, name="relay")
     core.run_kernel(apart(*reaches)(made) if reaches else made, endless=endless)
-    a, b = (
-        array.external(name, np.zeros((max(tasks, 1) * objects * (1 + far), words), np.int32)) for name in "AB"
-    )
+    shape = max(tasks, 1) * objects * (1 + far), words
+    a, b = (array.external(name, np.zeros(shape, np.int32)) for name in "AB")
     jobs = []
     for n in range(max(tasks, 1)):
         rows = slice(n * objects * (1 + far), (n + 1) * objects * (1 + far), 1 + far)
@@ -69,6 +69,4 @@ def relay(
 
 
 def _rows(buffer: Any, rows: slice) -> Any:
-    from memtile.access.views import view
-
     return view(buffer.shape, np.int32)[rows]
