@@ -235,9 +235,9 @@ MUTANTS = (
     ),
     Mutant(
         "a run that met its limit is kept",
-        "runs/earlier_runs.py",
-        "if stop is not Stop.QUIET or not",
-        "if not",
+        "runs/design_run.py",
+        "found.good and (late is None",
+        "(late is None",
         f"{EARLIER}test_a_run_that_did_not_end_is_not_kept",
     ),
     Mutant(

@@ -120,7 +120,7 @@ def run_on(machine: Machine, options: RunOptions) -> Result:
     if engine.wordless:  # they say what is missing, and nothing of the words
         found = replace(found, checks=(), words=False)
     if start is not None and not recalled and found.good and (late is None or not late.words):
-        start.keep(stop)
+        start.keep()
     needed = engine.words_needed_by
     return replace(found, parameters=dict(machine.parameters), words_needed_by=needed, recalled=recalled)
 

@@ -102,7 +102,7 @@ def usual_store() -> RunStore:
 
 
 def _written(key: str, end: RunEnd) -> bytes:
-    facts = json.dumps({"key": key, **end.facts}).encode()
+    facts = json.dumps({**end.facts, "key": key}).encode()
     members: dict[str, npt.NDArray[Any]] = {**end.arrays, _FACTS: np.frombuffer(facts, np.uint8)}
     packed = io.BytesIO()
     np.savez_compressed(packed, **members)  # type: ignore[arg-type]
