@@ -118,7 +118,7 @@ def timed_alone(values: Mapping[str, Any], most: int) -> Callable[[], int]:
 
 
 def recalled(points: Mapping[str, Mapping[str, Any]], most: int, rounds: int) -> Figures:
-    """Rates of a planned product without words by device: when it is first run, and when it was run before."""
+    """Rates of a planned product without words by device: of a first run, and of one that was run before."""
     found: Figures = {}
     for device, values in points.items():
         with empty_store():
@@ -130,7 +130,7 @@ def recalled(points: Mapping[str, Mapping[str, Any]], most: int, rounds: int) ->
 
 
 def llama(side: int, most: int) -> Figures:
-    """Seconds of a layer of Llama-3-8B, prefill ``side``, in products of ``side`` at most, designs included."""
+    """Seconds of a layer of Llama-3-8B, prefill ``side``, in products of that side; designs are made anew."""
     usual = GEMMS[max(GEMMS)]["npu1"]
     sizes = [
         (min(n - x, side), min(k - y, side))

@@ -208,14 +208,14 @@ MUTANTS = (
     Mutant(
         "a damaged end of a run is taken",
         "runs/run_store.py",
-        "!= _MARK or sha256(content).digest() != text[len(_MARK) : begin]",
+        "!= _MARK or sha256(text[begin:]).digest() != text[len(_MARK) : begin]",
         "!= _MARK",
         f"{EARLIER}test_a_damaged_file_is_removed_and_the_run_made_anew",
     ),
     Mutant(
         "the end of a run in a file of another name is taken",
         "runs/run_store.py",
-        'if facts.get("key") == key else None',
+        'if facts["key"] == key else None',
         "",
         f"{EARLIER}test_a_damaged_file_is_removed_and_the_run_made_anew",
     ),

@@ -6,13 +6,12 @@ that is torn, or of something else, is removed and counts as none. The files use
 
 from __future__ import annotations
 
-import io
 import json
-import zipfile
-from collections.abc import Mapping
+import zlib
 from contextlib import suppress
 from functools import cache
 from hashlib import sha256
+from math import prod
 from pathlib import Path
 from platform import python_version
 from typing import Any
@@ -30,7 +29,8 @@ SOURCES = "arch", "bd", "access", "corelib", "model", "sim", "runs", "design"
 """What decides about a run, from the transfers of a design to its cycles."""
 MOST_FILES = 256
 MOST_BYTES = 1 << 23  # of a file
-_MARK, _SUFFIX, _FACTS = b"memtile run 1\n", ".run", "facts"
+_MARK, _SUFFIX, _FORMS = b"memtile run 1\n", ".run", "arrays"
+_LENGTH = 8  # bytes that say how long the facts are
 _SUM = sha256().digest_size
 
 
@@ -102,24 +102,23 @@ def usual_store() -> RunStore:
 
 
 def _written(key: str, end: RunEnd) -> bytes:
-    facts = json.dumps({**end.facts, "key": key}).encode()
-    members: dict[str, npt.NDArray[Any]] = {**end.arrays, _FACTS: np.frombuffer(facts, np.uint8)}
-    packed = io.BytesIO()
-    np.savez_compressed(packed, **members)  # type: ignore[arg-type]
-    content = packed.getvalue()
+    forms = [[name, array.dtype.str, array.shape] for name, array in end.arrays.items()]
+    head = json.dumps({**end.facts, "key": key, _FORMS: forms}).encode()
+    arrays = (np.ascontiguousarray(array).tobytes() for array in end.arrays.values())
+    content = zlib.compress(b"".join((len(head).to_bytes(_LENGTH), head, *arrays)), 1)
     return _MARK + sha256(content).digest() + content
 
 
 def _read(text: bytes, key: str) -> RunEnd | None:
     """What a file has; None if it was not written here for this start."""
     begin = len(_MARK) + _SUM
-    content = text[begin:]
-    if text[: len(_MARK)] != _MARK or sha256(content).digest() != text[len(_MARK) : begin]:
+    if text[: len(_MARK)] != _MARK or sha256(text[begin:]).digest() != text[len(_MARK) : begin]:
         return None
-    try:
-        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-        facts: Mapping[str, Any] = json.loads(arrays.pop(_FACTS).tobytes())
-    except (ValueError, KeyError, zipfile.BadZipFile):  # with a sum, and yet by something else
-        return None
-    return RunEnd(arrays, facts) if facts.get("key") == key else None
+    content = zlib.decompress(text[begin:])  # with such a sum it is what was written
+    at = _LENGTH + int.from_bytes(content[:_LENGTH])
+    facts: dict[str, Any] = json.loads(content[_LENGTH:at])
+    arrays: dict[str, npt.NDArray[Any]] = {}
+    for name, dtype, shape in facts.pop(_FORMS):
+        array = np.frombuffer(content, dtype, prod(shape), at).reshape(shape)
+        arrays[name], at = array, at + array.nbytes
+    return RunEnd(arrays, facts) if facts["key"] == key else None
