@@ -222,7 +222,7 @@ MUTANTS = (
     Mutant(
         "an end that no run has is taken",
         "sim/loop/run_end.py",
-        "any(True for _ in faults(shown, values))",
+        "any(True for _ in faults(shown, saved))",
         "False",
         f"{EARLIER}test_an_end_of_another_model_is_not_taken",
     ),

@@ -67,9 +67,9 @@ def put_end(engine: Engine, end: RunEnd) -> bool:
     shown = engine.external.shown_to(engine.state)
     if any(True for _ in _wrong(engine, end, here)):
         return False
-    values = {each.name: each.values for each in columns(shown)} | dict(end.arrays)
-    values[_WORDLESS] = np.zeros(1, dtype=np.int64)  # as it is of both, which no saved state has
-    if any(True for _ in faults(shown, values)):
+    saved = {each.name: each.values for each in columns(shown)} | dict(end.arrays)
+    saved[_WORDLESS] = np.zeros(1, dtype=np.int64)  # as it is of both, which no saved state has
+    if any(True for _ in faults(shown, saved)):
         return False
     for name, values in end.arrays.items():
         here[name][...] = values
