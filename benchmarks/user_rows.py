@@ -6,15 +6,18 @@ timing alone against words, C++ kernels against library functions, traced agains
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
@@ -24,9 +27,16 @@ from memtile.design.array import Array
 from memtile.explore.plan.designs import convolution_rounds, gemm
 from memtile.importers.design import load
 from memtile.kernels import cpp
+from memtile.runs import earlier_runs
+from memtile.runs.run_store import RunStore
 from memtile.trace import Tracing
 
 Figures = dict[str, Any]
+LLAMA: tuple[tuple[int, int], ...] = (
+    *((4096, 4096), (1024, 4096), (1024, 4096), (4096, 4096)),
+    *((14336, 4096), (14336, 4096), (4096, 14336)),
+)
+"""Columns and inner dimension of the products of a layer of Llama-3-8B: Q, K, V, O, gate, up, down."""
 _NPU1: Mapping[str, Any] = {"device": "npu1", "macs": 256, "columns": 4}
 _NPU2: Mapping[str, Any] = {"device": "npu2", "macs": 512, "columns": 8}
 _GEMM: Mapping[str, Any] = {"tall": 64, "wide": 64, "s": 8, "t": 8, "ways": 2}
@@ -88,6 +98,51 @@ def planned(
         _, alone = rate(lambda values=values: ran(design, most, **values, data=False), rounds)
         found[f"{device} cycles"], found[f"{device} cycles/s"] = cycles, words
         found[f"{device} timing only cycles/s"], found[f"{device} timing only x"] = alone, alone / words
+    return found
+
+
+@contextmanager
+def empty_store() -> Iterator[None]:
+    """Context in which no run was run before."""
+    with tempfile.TemporaryDirectory() as place:
+        store = RunStore(Path(place))
+        with patch.object(earlier_runs, "store_in_use", lambda: store):
+            yield
+
+
+def timed_alone(values: Mapping[str, Any], most: int) -> Callable[[], int]:
+    """A run of a planned product for its time alone, ready to begin."""
+    array = gemm.design(**values, data=False)
+    array.route()
+    return lambda: array.run(most, data=False).cycles
+
+
+def recalled(points: Mapping[str, Mapping[str, Any]], most: int, rounds: int) -> Figures:
+    """Rates of a planned product without words by device: of a first run, and of one that was run before."""
+    found: Figures = {}
+    for device, values in points.items():
+        with empty_store():
+            _, first = rate(partial(timed_alone, values, most), 1)
+            _, later = rate(partial(timed_alone, values, most), rounds)
+        found[f"{device} first cycles/s"], found[f"{device} later cycles/s"] = first, later
+        found[f"{device} later x first"] = later / first
+    return found
+
+
+def llama(side: int, most: int) -> Figures:
+    """Seconds of a layer of Llama-3-8B, prefill ``side``, in products of that side; designs are made anew."""
+    usual = GEMMS[max(GEMMS)]["npu1"]
+    sizes = [
+        (min(n - x, side), min(k - y, side))
+        for n, k in LLAMA
+        for x, y in itertools.product(range(0, n, side), range(0, k, side))
+    ]
+    found: Figures = {"products": len(sizes), "distinct": len(set(sizes))}
+    with empty_store():
+        for name in ("first", "second"):
+            began = time.thread_time()
+            found["cycles"] = sum(timed_alone({**usual, "m": side, "n": n, "k": k}, most)() for n, k in sizes)
+            found[f"{name} seconds"] = time.thread_time() - began
     return found
 
 
@@ -186,6 +241,12 @@ def rows(most: int, rounds: int, *, compiles: bool) -> Iterator[tuple[str, Calla
     """The rows by name; runs end after ``most`` cycles."""
     for side, points in GEMMS.items():
         yield f"plan_gemm{side}", partial(planned, gemm.design, points, most, 1 if side > 512 else rounds)
+    yield "gemm512_again", partial(recalled, GEMMS[512], most, rounds)
+    yield "gemm2048_again", partial(recalled, GEMMS[2048], most, rounds)
+    yield (
+        "llama",
+        partial(llama, 2048, most) if compiles else lambda: {"missing": "not with the smallest sizes"},
+    )
     yield "resnet", partial(resnet, most, rounds)
     yield "gemm16", partial(sixteen_cores, rounds)
     yield "traced", partial(traced, most, rounds)

@@ -26,6 +26,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # them. Tests of pages and of boards take this away (monkeypatch.delenv).
 os.environ["MEMTILE_TIMING"] = "assumed"
 
+# Every run of a test is one that runs; tests of what is taken from earlier runs have a store of their own.
+os.environ["MEMTILE_RECALL"] = "0"
+
 # A loaded machine must not turn a slow example into a failure.
 settings.register_profile("memtile", settings(), deadline=None)
 settings.load_profile("memtile")

@@ -51,8 +51,8 @@ COMMANDS = {
     "serve": {"check"},
     "test": {LIMIT, "check"},
     "explain": {LIMIT, "dispatch"},
-    "sweep run": {LIMIT, "check", "data"},
-    **{name: {LIMIT} for name in LIMITED},
+    "sweep run": {LIMIT, "check", "data", "recall"},
+    **{name: {LIMIT, "recall"} if name.startswith("plan") else {LIMIT} for name in LIMITED},
 }
 
 

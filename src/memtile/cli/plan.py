@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from memtile.cli.result_output import leave, show_result
-from memtile.cli.run_options import EachMaxCycles, TimingConstants, parse_timing, running
+from memtile.cli.run_options import EachMaxCycles, Recall, TimingConstants, parse_timing, running
 from memtile.cli.sweep import Energy
 from memtile.errors import InputFileError
 from memtile.output_files import check_writable
@@ -127,7 +127,7 @@ Macs = Annotated[
 ]
 
 
-@running(max_cycles=EachMaxCycles)
+@running(max_cycles=EachMaxCycles, recall=Recall)
 def _plan(
     layer: Any,
     *,

@@ -44,6 +44,13 @@ FastForward = Annotated[
 Data = Annotated[
     bool, typer.Option("--data/--no-data", help="Move data, or find cycles and findings without it.")
 ]
+Recall = Annotated[
+    bool,
+    typer.Option(
+        "--recall/--no-recall",
+        help="Take the outcome of a run without data from an equal run before it, or run it.",
+    ),
+]
 DispatchName = Annotated[
     Dispatch | None,
     typer.Option(
@@ -226,6 +233,7 @@ OF_A_RUN = {
     "check": Check,
     "fast_forward": FastForward,
     "data": Data,
+    "recall": Recall,
     "pad_arguments": PadArguments,
     "dispatch": DispatchName,
 }

@@ -18,7 +18,7 @@ from typer.core import TyperGroup
 
 from memtile.cli.graph_file import NO_GRAPH, GraphOptions, of_graphs, swept
 from memtile.cli.result_output import leave, show_result
-from memtile.cli.run_options import EachMaxCycles, TimingConstants, parse_timing, running
+from memtile.cli.run_options import EachMaxCycles, Recall, TimingConstants, parse_timing, running
 from memtile.errors import InputFileError
 from memtile.output_files import check_writable
 from memtile.runs.options import USUAL, RunOptions
@@ -131,7 +131,7 @@ Top = Annotated[int, typer.Option(min=1, help="Rows of the table, besides those 
 
 @app.command("run", epilog=EXAMPLES)
 @of_graphs
-@running(max_cycles=EachMaxCycles, check=Check, data=Data)
+@running(max_cycles=EachMaxCycles, check=Check, data=Data, recall=Recall)
 def run(
     files: DesignFiles,
     grid: Grid = False,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Unpack
@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from memtile.arch.devices import Device
 from memtile.design.buffers import exactly
-from memtile.design.host import HostProgram, HostSequence, sequence_of
+from memtile.design.channels import call_site
+from memtile.design.host import HostProgram, HostSequence, TasksInOrder, sequence_of
 from memtile.design.undo import Undo
 from memtile.explain.dump.capture import write_coredump
 from memtile.explain.results import Array, Result
@@ -22,8 +23,10 @@ from memtile.sim.loop.engine import Engine
 
 if TYPE_CHECKING:
     from memtile.design.buffers import Buffer
+    from memtile.design.channels import Channel
     from memtile.design.packet_ports import Bus
     from memtile.design.tile import Tile
+    from memtile.design.transfers import Transfer
 
 
 class Holder(Protocol):
@@ -137,6 +140,17 @@ class Bench:
             DesignError: not a generator function.
         """
         self.hosts.append(sequence_of(sequence, self._read))
+
+    def start_in_order(self, jobs: Sequence[tuple[Channel, Transfer, int]]) -> None:
+        """Have a host start tasks one after another while the array runs, and wait for the end of all.
+
+        Each is started when the queue of its channel and the BDs of its tile have room. It is the same as a
+        host sequence that does so, and known to read nothing.
+
+        Args:
+            jobs: channel, transfer, and number of runs, of each task.
+        """
+        self.host(TasksInOrder(jobs, call_site()))
 
     def _read(self, address: int) -> int:
         """The word at a byte address of the tile, or of the array, in no time."""

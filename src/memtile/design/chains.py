@@ -79,6 +79,11 @@ def other_descriptors(walks: Walks) -> Iterator[None]:
         _OTHER.reset(token)
 
 
+def descriptors_tried() -> bool:
+    """Whether channels start other descriptors here than their design says."""
+    return bool(_OTHER.get({}))
+
+
 def as_tried(tile: int, numbers: Sequence[int], chain: Sequence[Descriptor]) -> list[Descriptor]:
     """The descriptors of a tile's BDs, or others for a context in which these are tried."""
     other = _OTHER.get({})

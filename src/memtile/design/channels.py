@@ -575,13 +575,7 @@ class Channel(StreamPort):
         chain = as_tried(tile.index, numbers, [descriptor for task in tasks for descriptor in task])
         words = chain_words(tile, numbers, chain, self)
         tile.bd_pool.take(self._number, size, self.port)  # only now: a refused chain takes and writes nothing
-        self.claimed = self._begun = True
-        self.moves = {
-            **self.moves,
-            **{t.buffer.name: t.buffer.dtype for t in transfers if t.buffer is not None},
-        }
-        if not self.receives:
-            self.packets |= {d.packet.id if d.packet else None for d in chain}
+        self._note_work(transfers, chain)
         if any(d.compression for d in chain):
             self._control(**{f"{'Dec' if self.receives else 'C'}ompression_Enable": 1})
         place = call_site()
@@ -595,6 +589,31 @@ class Channel(StreamPort):
             word = self._queue_word(first, runs, token and n == len(pushed))
             tile.bench.post(partial(self._push, word))
         return numbers
+
+    def _note_work(self, transfers: Iterable[Transfer], chain: Iterable[Descriptor]) -> None:
+        """Note work that it is given."""
+        self.claimed = self._begun = True
+        moved = {t.buffer.name: t.buffer.dtype for t in transfers if t.buffer is not None}
+        self.moves = {**self.moves, **moved}
+        if not self.receives:
+            self.packets |= {d.packet.id if d.packet else None for d in chain}
+
+    @property
+    def bookkeeping(self) -> list[Any]:
+        """What of it, beside the state of the model, decides about its next task, as plain data."""
+        return [self._begun, self._posted]
+
+    def know_started(self, work: Sequence[Transfer | Descriptor], bds: Sequence[int], place: str) -> None:
+        """Know of a task that was started on a model whose state was put here.
+
+        Args:
+            work: of the task.
+            bds: numbers of its BDs.
+            place: where it is said.
+        """
+        transfers = self._transfers(work)
+        self._note_work(transfers, [d for transfer in transfers for d in transfer.descriptors])
+        self._tile.engine.bd_places.update({(self._tile.index, number): place for number in bds})
 
     def _push(self, word: int) -> None:
         self._tile.own_door.write32(self._queue_register, word)

@@ -10,9 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from types import GeneratorType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from memtile.access.tiling import NO_PORT
+from memtile.design.chains import begins_again, descriptors_tried
 from memtile.design.channels import Channel, call_site, said_at
 from memtile.errors import DesignError
 from memtile.explain.deadlock.context import HostWaiting
@@ -23,6 +26,7 @@ from memtile.sim.kernels.actions import Made
 
 if TYPE_CHECKING:
     from memtile.bd.descriptor import Descriptor
+    from memtile.design.tile import Tile
     from memtile.design.transfers import Transfer
     from memtile.sim.loop.engine import Engine
 
@@ -58,6 +62,12 @@ class HostTask:
     def done(self) -> bool:
         """Whether it has ended."""
         return self.started and self.channel.tasks_done >= self.done_at
+
+    @property
+    def place(self) -> str:
+        """Where it is said: ``design.py:12``; empty if that is not known."""
+        place: str = self.start.args[0]
+        return place
 
     @property
     def text(self) -> str:
@@ -189,6 +199,47 @@ class Host:
         )
 
 
+class TasksInOrder:
+    """A host program that starts tasks one after another, as queues have room, and waits for the end of all.
+
+    Args:
+        jobs: channel, transfer, and how often it runs, of each task.
+        place: where the design says so, ``design.py:12``; empty = not known.
+    """
+
+    __name__ = "host"
+
+    def __init__(self, jobs: Sequence[tuple[Channel, Transfer, int]], place: str) -> None:
+        self.jobs, self._place = tuple(jobs), place
+
+    def __call__(self, host: Host) -> Iterator[HostAction]:
+        """Its steps; they have no line of their own, as they are not said by the design."""
+        return chain(self._steps(host))
+
+    def _steps(self, host: Host) -> Iterator[HostAction]:
+        for channel, work, again in self.jobs:
+            with said_at(self._place):
+                task = host.start(channel, work, repeat=again)
+            yield task
+        yield host.wait()
+
+    @property
+    def as_plain(self) -> list[Any] | None:
+        """What the program does as plain data; None where that hangs on more than the transfers say.
+
+        A transfer that can be made in another way, which the room of a queue decides about, is such a case.
+        """
+        if descriptors_tried() or not all(map(_is_plain, self.jobs)):
+            return None
+        return [[ch.index, [repr(d) for d in work.descriptors], work.runs, n] for ch, work, n in self.jobs]
+
+
+def _is_plain(job: tuple[Channel, Transfer, int]) -> bool:
+    """Whether the descriptors that a task has are all that decides what its channel is given."""
+    _, work, again = job
+    return work.port == NO_PORT and len(work.tasks) == 1 and (again == 1 or begins_again(work))
+
+
 @dataclass(slots=True)
 class HostSequence:
     """A sequence at work.
@@ -217,6 +268,48 @@ class HostSequence:
     polled: int = -1
     polls: bool = False
     owing: list[HostTask] = field(default_factory=list)  # whose BDs are not free again
+
+    @property
+    def reads(self) -> bool:
+        """Whether it may read words."""
+        return not isinstance(self.program, TasksInOrder)
+
+    def beginning(self) -> list[Any] | None:
+        """What it will do, and the BDs that are free for it, as plain data.
+
+        None if it has begun, or that is not all that decides what it does.
+        """
+        plain = self.program.as_plain if isinstance(self.program, TasksInOrder) else None
+        if plain is None or self.ended or self.polled >= 0 or self.present is not None:
+            return None
+        return [plain, [[tile.index, tile.bd_pool.saved(), _posts(tile)] for tile in self._tiles()]]
+
+    def end(self) -> list[Any]:
+        """What there is to know of a sequence that has ended, as plain data, for :meth:`put_at_end`."""
+        owing = [n for n, task in enumerate(self.host.tasks) if task in self.owing]
+        tasks = [[task.bds, task.done_at] for task in self.host.tasks]
+        return [tasks, owing, [tile.bd_pool.saved() for tile in self._tiles()], self.polled]
+
+    def put_at_end(self, known: Sequence[Any]) -> None:
+        """Have done all its steps, as :meth:`end` found it of such a sequence; the array is there already."""
+        tasks, owing, pools, self.polled = known
+        left = iter(tasks)
+        while self._next():
+            if isinstance(self.present, HostTask):
+                bds, self.present.done_at = next(left)
+                self.present.bds = tuple(bds)
+                self.present.channel.know_started(self.present.work, self.present.bds, self.present.place)
+                self.host.tasks.append(self.present)
+            self.last, self.present = self.present, None
+        self.owing = [self.host.tasks[n] for n in owing]
+        for tile, saved in zip(self._tiles(), pools, strict=True):
+            tile.bd_pool.restore(map(tuple, saved))
+
+    def _tiles(self) -> list[Tile]:
+        """The tiles on whose channels it starts tasks, in a fixed order."""
+        assert isinstance(self.program, TasksInOrder)
+        found = {channel.tile.index: channel.tile for channel, _, _ in self.program.jobs}
+        return [found[index] for index in sorted(found)]
 
     def advance(self, now: Callable[[], int], timed: bool, most: int = _EVER) -> int:
         """Do the steps that can be done now; returns how many.
@@ -362,6 +455,11 @@ class HostSequence:
         self.owing.append(task)
         _spend(task)
         return True
+
+
+def _posts(tile: Tile) -> list[list[Any]]:
+    """What of the channels of a tile decides whether the BDs of their tasks are free again."""
+    return [each.bookkeeping for each in (*tile.s2mm, *tile.mm2s)]
 
 
 def _to_end(task: HostTask) -> int:

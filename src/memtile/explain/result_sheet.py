@@ -10,7 +10,7 @@ from memtile.arch.tiles import DIRECTIONS
 from memtile.explain.finding_places import in_order, placed
 from memtile.explain.findings import Finding
 from memtile.explain.limit import table_lines
-from memtile.explain.skipped_time import skipped_text
+from memtile.explain.skipped_time import RECALLED, skipped_text
 from memtile.explain.summary import (
     Layout,
     caution_lines,
@@ -110,6 +110,8 @@ def _below(result: Result) -> Iterator[str]:
         yield _rates(result)
     yield from parameter_lines(result)
     yield from (core.text for core in result.cores)
+    if result.recalled:
+        yield RECALLED
     if said := skipped_text(result.cycles, result.jumped, result.idle, result.stepped):
         yield said
     if result.assumed:

@@ -167,6 +167,7 @@ class Result:
         idle: cycles in which nothing could move, skipped in one step; part of ``cycles``.
         stepped: cycles simulated one by one, by reason, most first; the reason is empty if fast-forward was
             off.
+        recalled: it was not run: its outcome is that of an equal run before it.
         words: False of a run with ``data=False``, which has no outputs and no comparisons.
         words_needed_by: why a run with ``data=False`` moved words after all; empty if it did not.
         findings: the problems, each with a code, the parts involved and a repair; the root of a hang first.
@@ -211,6 +212,7 @@ class Result:
     kept_off: tuple[str, ...] = field(default=(), compare=False)
     idle: int = field(default=0, compare=False)
     stepped: Mapping[str, int] = field(default_factory=dict, compare=False)
+    recalled: bool = field(default=False, compare=False)
     words: bool = True
     words_needed_by: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
@@ -323,6 +325,7 @@ class Result:
                 "stepped": [{"cycles": cycles, "why": why} for why, cycles in self.stepped.items()],
                 "kept_off": list(self.kept_off),
             },
+            "recalled": self.recalled,
             "words": {"moved": self.words, "needed_by": list(self.words_needed_by)},
             "parameters": [
                 {"name": name, "value": plain_value(value)} for name, value in self.parameters.items()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+RECALLED = "taken from an earlier run: its whole start was the same (--no-recall runs it)"
 _LONG = 100_000  # cycles, from which on a user waits
 _MOST = 0.5  # skipped, with which nobody asks why it is not more
 _REASONS = 2  # that are said

@@ -117,7 +117,8 @@ def verdict(result: Result) -> str:
     counts = {name: sum(f.severity == name for f in result.findings) for name in ("error", "warning")}
     found = [f"{n} {name}{'s' * (n > 1)}" for name, n in counts.items() if n]
     exact = {True: "bit-exact: yes", False: "bit-exact: no", None: "outputs not compared"}[result.exact]
-    return "; ".join([f"status: {result.status}{_time(result)}", exact, *found])
+    earlier = ["taken from an earlier run"] if result.recalled else []
+    return "; ".join([f"status: {result.status}{_time(result)}", exact, *found, *earlier])
 
 
 def _time(result: Result) -> str:

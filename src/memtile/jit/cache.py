@@ -180,10 +180,23 @@ def cache_directory(sources: Sources) -> Path:
     Raises:
         MemtileError: ``MEMTILE_CACHE`` names a place that cannot be written, or that others can write.
     """
-    version, override, refused = numba_version(), os.environ.get(_VARIABLE), ""
-    build = f"{source_hash(sources)}-{version}{'-bounds' if BOUNDS else ''}"
+    bounds = "-bounds" if BOUNDS else ""
+    return own_place("jit", f"{source_hash(sources)}-{numba_version()}{bounds}")
+
+
+def own_place(folder: str, build: str) -> Path:
+    """A directory of the cache that no other user can write; made if it is not there.
+
+    Args:
+        folder: what is kept there.
+        build: name of the state of the sources that it is of.
+
+    Raises:
+        MemtileError: as :func:`cache_directory`.
+    """
+    override, refused = os.environ.get(_VARIABLE), ""
     for root in [Path(override)] if override else _roots():
-        directory = root.resolve() / "jit" / build
+        directory = root.resolve() / folder / build
         refused = _refused(directory, _LEVELS if override else _LEVELS + 1)
         if not refused:
             return directory

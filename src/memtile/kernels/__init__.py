@@ -29,6 +29,14 @@ if TYPE_CHECKING:
     )
     from memtile.sim.kernels.isolation import apart
     from memtile.sim.kernels.kernel_core import Core, Kernel, calls
+    from memtile.sim.kernels.listed_actions import (
+        KernelStep,
+        acquire,
+        cycles,
+        listed,
+        loop,
+        release,
+    )
 
 _HOMES = {
     "Accesses": "memtile.sim.kernels.actions",
@@ -40,15 +48,21 @@ _HOMES = {
     "CppKernels": "memtile.cpp.kernels",
     "EventInstruction": "memtile.sim.kernels.actions",
     "Kernel": "memtile.sim.kernels.kernel_core",
+    "KernelStep": "memtile.sim.kernels.listed_actions",
     "LockOperation": "memtile.sim.kernels.actions",
     "Pattern": "memtile.sim.kernels.actions",
     "StreamGet": "memtile.sim.kernels.actions",
     "StreamPut": "memtile.sim.kernels.actions",
     "Wait": "memtile.sim.kernels.actions",
+    "acquire": "memtile.sim.kernels.listed_actions",
     "apart": "memtile.sim.kernels.isolation",
     "calls": "memtile.sim.kernels.kernel_core",
     "cpp": "memtile.cpp.kernels",
+    "cycles": "memtile.sim.kernels.listed_actions",
     "kernel": "memtile.corelib.cost",
+    "listed": "memtile.sim.kernels.listed_actions",
+    "loop": "memtile.sim.kernels.listed_actions",
+    "release": "memtile.sim.kernels.listed_actions",
 }
 
 __all__ = [
@@ -61,15 +75,21 @@ __all__ = [
     "CppKernels",
     "EventInstruction",
     "Kernel",
+    "KernelStep",
     "LockOperation",
     "Pattern",
     "StreamGet",
     "StreamPut",
     "Wait",
+    "acquire",
     "apart",
     "calls",
     "cpp",
+    "cycles",
     "kernel",
+    "listed",
+    "loop",
+    "release",
 ]
 
 if not TYPE_CHECKING:

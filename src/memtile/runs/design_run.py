@@ -12,6 +12,7 @@ from memtile.explain.late_writes import LateWrites
 from memtile.explain.outcome import outcome
 from memtile.explain.outputs import Outputs
 from memtile.explain.results import Result
+from memtile.runs.earlier_runs import RunStart
 from memtile.runs.machine import HostSteps, Machine, Values
 from memtile.runs.observing import areas_of, moves_of
 from memtile.runs.options import RunOptions, whole_cycles
@@ -114,28 +115,38 @@ def run_on(machine: Machine, options: RunOptions) -> Result:
     """
     engine, untimed, most = machine.engine, options.untimed, whole_cycles(options.max_cycles)
     engine.host.stopped = untimed
-    engine.read_by_host = bool(machine.hosts)
-    end, late = engine.now + most, None
+    engine.read_by_host = any(sequence.reads for sequence in machine.hosts)
     _must_have_words(machine, untimed=untimed)
-    stop: Stop | None
-    try:
-        stop = run_sequences(engine, machine.hosts, end, untimed=untimed, progress=options.progress)
-        if stop is None and machine.hosts:
-            started = {task.channel.index for each in machine.hosts for task in each.host.tasks}
-            late = LateWrites.of(engine, timed=not untimed, started=started)
-        if stop is None and untimed:
-            stop = run_untimed(engine, options.progress, words_within(engine, most))
-        elif stop is None:
-            stop = engine.resume(end, options.progress)
-    except KeyboardInterrupt:
-        stop = None
+    start = RunStart.of(machine, options)
+    recalled = start is not None and start.recalled()
+    stop, late = (Stop.QUIET, None) if recalled else _advanced(machine, options, engine.now + most)
     engine.checks.pause(halfway=stop is Stop.LIMIT and not untimed)
     found = _result(machine, stop, timed=not untimed)
     if late is not None:
         found = late.added_to(found, engine)
     if engine.wordless:  # they say what is missing, and nothing of the words
         found = replace(found, checks=(), words=False)
-    return replace(found, parameters=dict(machine.parameters), words_needed_by=engine.words_needed_by)
+    if start is not None and not recalled and found.good and (late is None or not late.words):
+        start.keep()
+    needed = engine.words_needed_by
+    return replace(found, parameters=dict(machine.parameters), words_needed_by=needed, recalled=recalled)
+
+
+def _advanced(machine: Machine, options: RunOptions, end: int) -> tuple[Stop | None, LateWrites | None]:
+    """Let a machine run; why it stopped, None = Ctrl-C, and what was to be written after its hosts' ends."""
+    engine, untimed, late = machine.engine, options.untimed, None
+    try:
+        stop = run_sequences(engine, machine.hosts, end, untimed=untimed, progress=options.progress)
+        if stop is None and machine.hosts:
+            started = {task.channel.index for each in machine.hosts for task in each.host.tasks}
+            late = LateWrites.of(engine, timed=not untimed, started=started)
+        if stop is None and untimed:
+            stop = run_untimed(engine, options.progress, words_within(engine, end - engine.now))
+        elif stop is None:
+            stop = engine.resume(end, options.progress)
+    except KeyboardInterrupt:
+        return None, late
+    return stop, late
 
 
 def stopped(machine: Machine, stop: Stop | None) -> Result:

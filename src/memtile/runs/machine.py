@@ -89,6 +89,19 @@ class HostSteps(Protocol):
     line: int
     host: Any
 
+    @property
+    def reads(self) -> bool:
+        """Whether it may read words."""
+
+    def beginning(self) -> list[Any] | None:
+        """What it will do, as plain data; None if that is not known, or it has begun."""
+
+    def end(self) -> list[Any]:
+        """What is known of it when it has ended, as plain data."""
+
+    def put_at_end(self, known: Sequence[Any], /) -> None:
+        """Have done what :meth:`end` says, of a model that is there already."""
+
     def advance(self, now: Callable[[], int], timed: bool, most: int = ..., /) -> int:
         """Do the steps that can be done now; returns how many."""
 

@@ -26,6 +26,7 @@ class RunKeywords(TypedDict, total=False):
     history: bool
     fast_forward: bool
     data: bool
+    recall: bool
     pad_arguments: bool
     dispatch: Dispatch | None
     progress: Progress | None
@@ -45,6 +46,8 @@ class RunOptions:
         data: move words; False = find cycles, causes and findings alone, in little time and memory, with no
             outputs and no comparisons. ``Result.words_needed_by`` says why words were moved after all. For
             designs in Python, with a clock.
+        recall: take the outcome of a run without words from an equal one that was run before, where all that
+            decides about it is known (``docs/speed.md``); False = run it.
         pad_arguments: pad with zeros arrays that are missing or shorter than the program reads.
         dispatch: how a program is launched: "elf" or "xclbin"; None = as is usual on its device. It sets how
             fast firmware pushes tasks, and what happens to a task when its queue is full (DEV-QUEUE-2).
@@ -60,6 +63,7 @@ class RunOptions:
     history: bool = False
     fast_forward: bool = True
     data: bool = True
+    recall: bool = True
     pad_arguments: bool = False
     dispatch: Dispatch | None = None
     progress: Progress | None = None

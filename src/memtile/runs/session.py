@@ -72,7 +72,7 @@ class Session:
 
     def _live_run(self, array: ArrayMachine, program: Program, host: LiveHost, options: RunOptions) -> Run:
         assert not any((program.operations, program.before, program.after, program.given, program.wanted))
-        of_programs = ("data", "pad_arguments", "dispatch")
+        of_programs = ("data", "recall", "pad_arguments", "dispatch")
         options.refuse("a live host", "max_cycles", "untimed", *of_programs, "progress")
         cores = None
         if program.kernels or program.running:

@@ -283,6 +283,7 @@ class RunOutput(TypedDict):
         errors: Error bits that were set; texts for people.
         assumed: Unmeasured timing constants that the run depended on: name = value.
         measured: Those that the device's board was measured to have.
+        recalled: The design was not run: its whole start is that of a run before, whose outcome this is.
         timing: Timing constants that had not their default.
         host_cycles: Cycles that passed between the accesses of a host; null without time.
         parameters: Of the design function, with the values of this run.
@@ -321,6 +322,7 @@ class RunOutput(TypedDict):
     timing: list[ChosenTiming]
     host_cycles: _Cycles
     fast_forward: FastForward
+    recalled: bool
     words: MovedWords
     parameters: list[ParameterValue]
     device: NotRequired[str]

@@ -34,6 +34,7 @@ from memtile.sim.doors.passing_time import ACTED, LATER, READ, PaceColumn, Paced
 from memtile.sim.doors.relaxed_model import is_paced, relax
 from memtile.sim.doors.tile_door import Door
 from memtile.sim.kernels.kernel_core import Kernel
+from memtile.sim.kernels.listed_actions import steps_of
 from memtile.sim.kernels.running_cores import Cores
 from memtile.sim.loop import clock, compiled_model
 from memtile.sim.loop.fifo_names import FifoLock
@@ -138,6 +139,21 @@ class Engine:
         """The timing constants of the model."""
         looked()
         return self._timing
+
+    @property
+    def timing_in_use(self) -> Timing:
+        """:attr:`timing`, for whoever only compares it with that of another model."""
+        return self._timing
+
+    @property
+    def usual_board(self) -> str:
+        """The board whose constants the model has where no others are chosen, "" = none's."""
+        return self._usual_board
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether somebody is called after every cycle, see :meth:`watched`."""
+        return self._watcher is not None
 
     @property
     def board(self) -> str:
@@ -306,6 +322,12 @@ class Engine:
                     return stop
         finally:
             self._serve_ports(all_words=True)
+
+    def make_ready(self) -> None:
+        """Do what a run does before its first cycle: choose whether words move, and lay out the ports."""
+        self._choose_words()
+        self._attach()
+        self._state = self.external.shown_to(self._state)
 
     def wait(self, cycles: int) -> None:
         """Let ``cycles`` cycles pass, whether or not anything can move; timers and counters go on.
@@ -655,7 +677,7 @@ class Engine:
         control = plain(self.state.channels).control
         if self.read_by_host:
             yield OF_HOST
-        if self.cores.running:
+        if any(steps_of(running.function) is None for running in self.cores.running.values()):
             yield OF_CORES
         if (control & refused_compression.ENABLED).any():
             yield "compression"

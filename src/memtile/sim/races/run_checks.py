@@ -64,6 +64,11 @@ class Checks:
         self.between_runs = False
         self._schedule = present()
 
+    @property
+    def scheduled(self) -> bool:
+        """Whether the first run is to be in another schedule than the usual one."""
+        return bool(self._schedule)
+
     def _state(self) -> State:
         """The state of the model as it is, not settled."""
         engine = self._engine()

@@ -5,7 +5,7 @@ All else that skips time stands behind this module, and behind ``skip.compiled``
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Protocol
@@ -198,16 +198,32 @@ class Skipper:
         self.account = StepAccount()
         self._probing = False
         self._why: tuple[str, ...] = ()
+        self._before: tuple[int, tuple[str, ...]] = 0, ()  # of an equal model, jumped and kept off
 
     @property
     def jumped(self) -> int:
         """Cycles skipped so far."""
-        return self.periods.jumped
+        return self._before[0] + self.periods.jumped
 
     @property
     def kept_off(self) -> tuple[str, ...]:
         """Why not more were, at least for a while; nothing if nobody looked."""
-        return self.periods.kept_off
+        return tuple(dict.fromkeys((*self._before[1], *self.periods.kept_off)))
+
+    def as_plain(self) -> list[Any]:
+        """What was skipped so far and what was not, as plain data."""
+        return [self.jumped, list(self.kept_off), self.account.as_plain()]
+
+    def take_over(self, known: Sequence[Any]) -> None:
+        """Have what :meth:`as_plain` found of an equal model, which this one is brought to."""
+        jumped, kept_off, account = known
+        self._before = jumped, tuple(kept_off)
+        self.account.put(account)
+
+    @property
+    def chosen(self) -> bool:
+        """Whether a run that begins now is to skip what repeats."""
+        return self.periods.on and _wanted.get()
 
     def begin(self, st: State, until: int, *, watched: bool) -> None:
         """Get ready for a run.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 _NOTHING_REPEATS = "no period found"
 
@@ -41,6 +42,15 @@ class StepAccount:
     def stepped(self) -> Mapping[str, int]:
         """The cycles of each reason, most first."""
         return {"; ".join(why): cycles for why, cycles in self._stepped.most_common()}
+
+    def as_plain(self) -> list[Any]:
+        """All of it, as plain data."""
+        return [self.idle, [[list(why), cycles] for why, cycles in self._stepped.items()]]
+
+    def put(self, known: Sequence[Any]) -> None:
+        """Have what :meth:`as_plain` found in another account."""
+        self.idle, stepped = known
+        self._stepped = Counter({tuple(why): cycles for why, cycles in stepped})
 
     def add(self, cycles: int, idle: int, why: Sequence[str]) -> None:
         """Note a piece of a run in which time could not be skipped.

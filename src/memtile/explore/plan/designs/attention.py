@@ -18,12 +18,12 @@ import numpy.typing as npt
 from memtile.access.views import view
 from memtile.design.array import Array
 from memtile.design.channels import Channel
-from memtile.design.host import Host, HostAction
 from memtile.design.object_fifo import End
 from memtile.design.transfers import Transfer
 from memtile.sim.kernels.actions import Action
 from memtile.sim.kernels.isolation import apart
 from memtile.sim.kernels.kernel_core import Core, Kernel
+from memtile.sim.kernels.listed_actions import acquire, cycles, listed, loop, release
 
 Numbers = npt.NDArray[Any]
 KIND = np.dtype(ml_dtypes.bfloat16)
@@ -64,27 +64,30 @@ def attention(queries: Numbers, keys: Numbers, values: Numbers, tall: int, deep:
     return np.concatenate(bands)
 
 
-def worker(ends: tuple[End, End, End], blocks: int, steps: int, cycles: int, *, data: bool) -> Kernel:
+def worker(ends: tuple[End, End, End], blocks: int, steps: int, count: int, *, data: bool) -> Kernel:
     """The core of one tile: bands of queries, keys and values in turn, what the queries get."""
     asks, both, go = ends
+    if not data:
+        came, gone = [acquire(both.full)] * 2, [release(both.free)] * 2
+        rounds = loop(steps, *came, cycles(count), *gone)
+        block = acquire(asks.full), acquire(go.free), rounds, release(asks.free), release(go.full)
+        return listed(loop(blocks, *block), name="attend")
 
     def attend(core: Core) -> Iterator[Action]:
         step = 0
         for number in range(blocks):
             yield core.acquire(asks.full)
             yield core.acquire(go.free)
-            band = Softmax(core.read(asks.buffer(number))) if data else None
+            band = Softmax(core.read(asks.buffer(number)))
             for _ in range(steps):
                 yield core.acquire(both.full)
                 yield core.acquire(both.full)
-                yield core.cycles(cycles)
-                if band is not None:
-                    band.add(core.read(both.buffer(2 * step)), core.read(both.buffer(2 * step + 1)))
+                yield core.cycles(count)
+                band.add(core.read(both.buffer(2 * step)), core.read(both.buffer(2 * step + 1)))
                 yield core.release(both.free)
                 yield core.release(both.free)
                 step += 1
-            if band is not None:
-                core.write(go.buffer(number), band.result)
+            core.write(go.buffer(number), band.result)
             yield core.release(asks.free)
             yield core.release(go.full)
 
@@ -107,13 +110,7 @@ def begin(array: Array, channel: Channel, work: Sequence[Transfer], again: int) 
         for each in work:
             channel.start(each, repeat=again)
         return
-
-    def host(host: Host) -> Iterator[HostAction]:
-        for each in work:
-            yield host.start(channel, each, repeat=again)
-        yield host.wait()
-
-    array.host(host)
+    array.start_in_order([(channel, each, again) for each in work])
 
 
 def design(

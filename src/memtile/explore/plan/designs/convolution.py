@@ -25,6 +25,7 @@ from memtile.design.tile import Tile
 from memtile.sim.kernels.actions import Action
 from memtile.sim.kernels.isolation import apart
 from memtile.sim.kernels.kernel_core import Core, Kernel
+from memtile.sim.kernels.listed_actions import KernelStep, acquire, cycles, listed, loop, release
 
 Numbers = npt.NDArray[Any]
 SHIFT = 8  # sums are rounded, divided by 256 and clipped to 0..127
@@ -93,11 +94,27 @@ class ImageLayer:
         return np.asarray((squares.sum(axis=(1, 3)) + count // 2) // count, np.int8)
 
 
+def image_steps(come: End, go: End, groups: int, halo: int, count: int) -> list[KernelStep]:
+    """What a core does for one image without its words: objects of some rows in, features out."""
+    steps: list[KernelStep] = []
+    came = 0
+    for group in range(groups):
+        last = min(group + 1, groups - 1) if halo else group
+        steps += [acquire(come.full)] * (last + 1 - came)
+        came = last + 1
+        steps += [acquire(go.free), cycles(count), release(go.full)]
+        done = (group > 0 or not halo) + (halo > 0 and group == groups - 1)
+        steps += [release(come.free)] * done
+    return steps
+
+
 def worker(
     come: End, go: End, part: CoreShare, kept: Any, kind: ImageLayer, counts: Sequence[int], *, data: bool
 ) -> Kernel:
     """A core: objects of some rows in, its part of the features of each out."""
-    images, groups, halo, beside, cycles = counts
+    images, groups, halo, beside, count = counts
+    if not data:
+        return listed(loop(images, *image_steps(come, go, groups, halo, count)), name="convolution")
     border = 0 if beside else halo  # columns of zeros that do not come with the rows
     step = kind.step
 
@@ -119,15 +136,14 @@ def worker(
                 yield core.acquire(come.full)
                 came += 1
             yield core.acquire(go.free)
-            yield core.cycles(cycles)
-            if data:
-                weights = core.read(kept)
-                area = window(core, image * groups, group)[
-                    step * part.rows.start : step * part.rows.stop + 2 * halo,
-                    step * part.columns.start : step * part.columns.stop + 2 * halo,
-                ]
-                area = area[..., part.channels] if weights.ndim == 3 else area
-                core.write(go.buffer(number), kind.features(area, weights))
+            yield core.cycles(count)
+            weights = core.read(kept)
+            area = window(core, image * groups, group)[
+                step * part.rows.start : step * part.rows.stop + 2 * halo,
+                step * part.columns.start : step * part.columns.stop + 2 * halo,
+            ]
+            area = area[..., part.channels] if weights.ndim == 3 else area
+            core.write(go.buffer(number), kind.features(area, weights))
             yield core.release(go.full)
             done = (group > 0 or not halo) + (halo > 0 and group == groups - 1)
             for _ in range(done):

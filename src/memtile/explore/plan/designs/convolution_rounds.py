@@ -23,6 +23,7 @@ from memtile.design.other_tiles import ComputeTile
 from memtile.sim.kernels.actions import Action
 from memtile.sim.kernels.isolation import apart
 from memtile.sim.kernels.kernel_core import Core, Kernel
+from memtile.sim.kernels.listed_actions import acquire, cycles, listed, loop, release
 
 Numbers = npt.NDArray[Any]
 SHIFT = 8  # sums are rounded, divided by 256 and clipped to 0..127
@@ -107,7 +108,14 @@ def worker(
 ) -> Kernel:
     """A core: chunks of images and their weights in, its channels of the features out."""
     images, weights, go = ends
-    objects, cycles = counts
+    objects, count = counts
+    if not data:
+        came, gone = (
+            (acquire(images.full), acquire(weights.full)),
+            (release(images.free), release(weights.free)),
+        )
+        chunks = loop(layer.chunks, *came, cycles(count), *gone)
+        return listed(loop(objects, acquire(go.free), chunks, release(go.full)), name="convolution")
 
     def convolution(core: Core) -> Iterator[Action]:
         step = 0
@@ -116,17 +124,15 @@ def worker(
             for chunk in range(layer.chunks):
                 yield core.acquire(images.full)
                 yield core.acquire(weights.full)
-                yield core.cycles(cycles)
-                if data:
-                    area = layer.around(core.read(images.buffer(step)))
-                    window = core.read(weights.buffer(step)).reshape(layer.size, layer.size, layer.deep, -1)
-                    part = layer.sums(area, window).reshape(layer.pixels, -1)
-                    core.write(kept, (part + core.read(kept) if chunk else part).astype(np.int32))
+                yield core.cycles(count)
+                area = layer.around(core.read(images.buffer(step)))
+                window = core.read(weights.buffer(step)).reshape(layer.size, layer.size, layer.deep, -1)
+                part = layer.sums(area, window).reshape(layer.pixels, -1)
+                core.write(kept, (part + core.read(kept) if chunk else part).astype(np.int32))
                 yield core.release(images.free)
                 yield core.release(weights.free)
                 step += 1
-            if data:
-                core.write(go.buffer(number), rounded(core.read(kept)))
+            core.write(go.buffer(number), rounded(core.read(kept)))
             yield core.release(go.full)
 
     return convolution

@@ -18,7 +18,6 @@ import numpy.typing as npt
 from memtile.access.views import View, view
 from memtile.design.array import Array
 from memtile.design.channels import Channel
-from memtile.design.host import Host, HostAction
 from memtile.design.object_fifo import End, ObjectFifo
 from memtile.design.other_tiles import ComputeTile
 from memtile.design.tile import Tile
@@ -26,6 +25,7 @@ from memtile.design.transfers import Transfer
 from memtile.sim.kernels.actions import Action
 from memtile.sim.kernels.isolation import apart
 from memtile.sim.kernels.kernel_core import Core, Kernel
+from memtile.sim.kernels.listed_actions import acquire, cycles, listed, loop, release
 
 Numbers = npt.NDArray[Any]
 Place = tuple[int, int]  # column and row of a core, from 0
@@ -85,7 +85,10 @@ class GemmBlock:
 def worker(ends: Sequence[End], block: GemmBlock, counts: tuple[int, int, int], *, data: bool) -> Kernel:
     """The core of one tile: blocks of C, tiles for each of them, cycles for each of these."""
     a, b, c = ends
-    blocks, steps, cycles = counts
+    blocks, steps, count = counts
+    if not data:
+        step = acquire(a.full), acquire(b.full), cycles(count), release(a.free), release(b.free)
+        return listed(loop(blocks, acquire(c.free), loop(steps, *step), release(c.full)), name="gemm")
 
     def gemm(core: Core) -> Iterator[Action]:
         step = 0
@@ -95,15 +98,13 @@ def worker(ends: Sequence[End], block: GemmBlock, counts: tuple[int, int, int], 
             for _ in range(steps):
                 yield core.acquire(a.full)
                 yield core.acquire(b.full)
-                yield core.cycles(cycles)
-                if data:
-                    total += block.product(core.read(a.buffer(step)), core.read(b.buffer(step)))
+                yield core.cycles(count)
+                total += block.product(core.read(a.buffer(step)), core.read(b.buffer(step)))
                 yield core.release(a.free)
                 yield core.release(b.free)
                 step += 1
-            if data:
-                goal = c.buffer(number)
-                core.write(goal, block.stored(total).astype(goal.dtype))
+            goal = c.buffer(number)
+            core.write(goal, block.stored(total).astype(goal.dtype))
             yield core.release(c.full)
 
     return gemm
@@ -256,13 +257,7 @@ def begin(array: Array, jobs: Sequence[Job]) -> None:
         for channel, work, again in jobs:
             channel.start(work, repeat=again)
         return
-
-    def host(host: Host) -> Iterator[HostAction]:
-        for channel, work, again in jobs:
-            yield host.start(channel, work, repeat=again)
-        yield host.wait()
-
-    array.host(host)
+    array.start_in_order(jobs)
 
 
 def design(

@@ -21,6 +21,7 @@ from memtile.design.tile import Tile
 from memtile.sim.kernels.actions import Action
 from memtile.sim.kernels.isolation import apart
 from memtile.sim.kernels.kernel_core import Core, Kernel
+from memtile.sim.kernels.listed_actions import acquire, cycles, listed, loop, release
 
 Numbers = npt.NDArray[Any]
 
@@ -37,16 +38,18 @@ def reduced(rows: Numbers, what: str) -> Numbers:
     return result.astype(rows.dtype)
 
 
-def worker(come: End, go: End, blocks: int, cycles: int, what: str, *, data: bool) -> Kernel:
+def worker(come: End, go: End, blocks: int, count: int, what: str, *, data: bool) -> Kernel:
     """The core of one tile: bands of rows in, what becomes of them out."""
+    if not data:
+        block = acquire(come.full), acquire(go.free), cycles(count), release(come.free), release(go.full)
+        return listed(loop(blocks, *block), name="reduce")
 
     def reduce(core: Core) -> Iterator[Action]:
         for number in range(blocks):
             yield core.acquire(come.full)
             yield core.acquire(go.free)
-            yield core.cycles(cycles)
-            if data:
-                core.write(go.buffer(number), reduced(core.read(come.buffer(number)), what))
+            yield core.cycles(count)
+            core.write(go.buffer(number), reduced(core.read(come.buffer(number)), what))
             yield core.release(come.free)
             yield core.release(go.full)
 
