@@ -259,7 +259,9 @@ def _every_state_is_watched() -> Iterator[None]:
         for module in list(sys.modules.values()):
             if getattr(module, "fresh_state", None) is made:
                 patch.setattr(module, "fresh_state", lambda *args, **more: watched_state(made(*args, **more)))
-            if (file := getattr(module, "__file__", None)) in STEPS and "/arch/" not in file:  # there, int is a type
+            if (
+                file := getattr(module, "__file__", None)
+            ) in STEPS and "/arch/" not in file:  # there, int is a type
                 patch.setattr(module, "int", kept_int, raising=False)
         patch.setattr(State, "_replace", lambda state, **new: watched_state(_REPLACE(state, **new)))
         yield

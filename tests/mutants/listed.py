@@ -13452,9 +13452,39 @@ MUTANTS = (
     Mutant(
         "a wait for an update has no count",
         "adf/volumes.py",
-        "updates[lock] >= calls[lock]",
-        "True",
+        "elif one.done < one.needed:",
+        "elif False:",
         "tests/data/test_adf_parameters.py::test_too_few_updates_of_a_synchronous_parameter_are_counted",
+    ),
+    Mutant(
+        "another kernel in the core of one that waits for an update may give it",
+        "adf/volumes.py",
+        '_AT_LOCKS = (_LOCK, "MT0322")',
+        "_AT_LOCKS = (_LOCK,)",
+        "tests/data/test_adf_parameters.py::test_a_kernel_beside_others_waits_for_the_host_alone",
+    ),
+    Mutant(
+        "a parameter that never had a value is updated",
+        "adf/parameters.py",
+        "(None if port.written else 0) if port.is_async",
+        "None if port.is_async",
+        "tests/data/test_adf_parameters.py"
+        "::test_the_first_call_waits_for_the_first_update_unless_there_is_an_initial_value",
+    ),
+    Mutant(
+        "a tiling that writes elements twice is as good as another one",
+        "adf/unwritten.py",
+        "np.count_nonzero(own > 1)",
+        "np.count_nonzero(own > 99)",
+        "tests/data/test_adf_transfers.py"
+        "::test_a_tiling_that_writes_elements_twice_is_named_where_others_are_not_written",
+    ),
+    Mutant(
+        "ports that write the same elements are not compared",
+        "adf/unwritten.py",
+        "combinations(by_port, 2)",
+        "combinations((), 2)",
+        "tests/data/test_adf_transfers.py::test_two_ports_that_write_the_same_elements_are_both_named",
     ),
     Mutant(
         "an input that ran out is said as any wait",

@@ -39,6 +39,7 @@ from memtile.design.buffers import Buffer
 from memtile.design.channels import Channel, said_at
 from memtile.design.transfers import Transfer
 from memtile.errors import DesignError
+from memtile.explain.findings import Finding
 
 _SOURCE = "plan of a graph"
 _LINKS = ("stream", "cascade", "packet_stream")
@@ -77,7 +78,8 @@ class Lowered:
         memories: shared buffers, by id.
         pools: all buffers, with who uses them.
         parameters: by id of the kernel's port.
-        notes: what the model leaves out, and what is read without being written, one sentence each.
+        notes: what the model leaves out, one sentence each.
+        findings: what is read without being written.
     """
 
     plan: Plan
@@ -92,6 +94,7 @@ class Lowered:
     pools: tuple[Pool, ...] = ()
     parameters: dict[int, ParameterPort] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    findings: tuple[Finding, ...] = ()
 
 
 def lower(plan: Plan, make: MakeCaller, plio_ports: PlioPorts) -> Lowered:
@@ -132,7 +135,7 @@ class _Lowering:
         for pool in self._pools:
             self._make_turns(pool)
         self._made.memories, self._made.pools = self._pools.memories, tuple(self._pools)
-        self._made.notes += unwritten_reads(self._lookup)
+        self._made.findings = tuple(unwritten_reads(self._lookup))
         self._make_cores()
         return self._made
 

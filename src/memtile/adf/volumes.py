@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from memtile.adf.lookup import Lookup
 from memtile.adf.lowering import Lowered
 from memtile.adf.run_end import Missing, Volume
 from memtile.arch.tiles import WORD_BYTES
 from memtile.explain.deadlock.graph import PartyKind
-from memtile.explain.findings import Finding
+from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.results import Result
 
 _TOO_FEW, _LOCK = "MT0304", "MT0302"
+_AT_LOCKS = (_LOCK, "MT0322")
+"""A kernel beside others in its core, or whose code is not known, may be thought to give the update."""
+_VALUE = "Update it before the graph runs, or give it an initial_value."
 _CALLS = (
     "Update it once for each call of the kernel, or connect it with adf::async, so that it keeps its value."
 )
@@ -66,13 +69,27 @@ def _counted(finding: Finding, missing: Mapping[str, Missing]) -> Finding:
     return replace(finding, message=f"{says}{short.message}.", fix=fix)
 
 
-def with_updates(result: Result, updates: Mapping[str, int], calls: Mapping[str, int]) -> Result:
-    """A result whose waits for a synchronous parameter say how often the host has updated it.
+@dataclass(frozen=True, slots=True)
+class Updates:
+    """What the host has given an input parameter of a kernel.
+
+    Attributes:
+        name: of the port that the host updates.
+        done: updates so far.
+        needed: by the iterations asked for; None = one value, which stays.
+    """
+
+    name: str
+    done: int
+    needed: int | None
+
+
+def with_updates(result: Result, updates: Mapping[str, Updates]) -> Result:
+    """A result whose waits for a parameter say how often the host has updated it.
 
     Args:
         result: with the names of the array.
         updates: so far, by the name of the lock that each of them releases.
-        calls: iterations asked for, by the same.
     """
     waits = {each.id: each for each in result.waits.nodes}
     locks = {
@@ -82,18 +99,22 @@ def with_updates(result: Result, updates: Mapping[str, int], calls: Mapping[str,
         for lock in updates
         if f"'{lock}'" in waits[edge.gives].name
     }
-    return replace(result, findings=tuple(_updated(each, locks, updates, calls) for each in result.findings))
+    return replace(result, findings=tuple(_updated(each, locks, updates) for each in result.findings))
 
 
-def _updated(
-    finding: Finding, locks: Mapping[str, str], updates: Mapping[str, int], calls: Mapping[str, int]
-) -> Finding:
+def _updated(finding: Finding, locks: Mapping[str, str], updates: Mapping[str, Updates]) -> Finding:
+    """The finding; one about a wait that only the host can end names the host's port and its count."""
     lock = next((locks[side.who] for side in finding.sides if side.who in locks), None)
-    if finding.code != _LOCK or lock is None or updates[lock] >= calls[lock]:
+    if finding.code not in _AT_LOCKS or lock is None:
         return finding
-    done = f"{updates[lock]} time{'s' * (updates[lock] != 1)}"
-    message = (
-        f"{finding.sides[0].who} {finding.sides[0].does}; the host has updated it {done}, for {calls[lock]} "
-        "iterations."
-    )
-    return replace(finding, message=message, fix=_CALLS)
+    one, kernel = updates[lock], finding.sides[0]
+    if one.needed is None:
+        count, fix = "the host has given it no value", _VALUE
+    elif one.done < one.needed:
+        done = f"{one.done} time{'s' * (one.done != 1)}"
+        count, fix = f"the host has updated it {done}, for {one.needed} iterations", _CALLS
+    else:
+        return finding
+    message = f"{kernel.who} waits for an update of {one.name}; {count}."
+    side = Side(kernel.who, f"waits for an update of {one.name}", kernel.place, kernel.cycle)
+    return replace(finding, code=_LOCK, severity=Severity.ERROR, message=message, sides=(side,), fix=fix)
