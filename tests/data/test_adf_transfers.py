@@ -427,8 +427,8 @@ def shared_by_two(first: Tiling, second: Tiling) -> GraphRun:
     """Two inputs -> shared buffer of 8 -> out, with no kernel."""
     g = Sketch()
     m = g.shared("m", "int32", (8,), [[first], [second]], [[Tiling((8,), (8,), (0,))]], num_buffers=2)
-    for number, port in enumerate(m.ins):
-        g.connect(g.plio(f"in{number}"), port)
+    for number, end in enumerate(m.ins):
+        g.connect(g.plio(f"in{number}"), end)
     g.connect(m.outs[0], g.plio("out", "out"))
     return GraphRun(plan_of(g.description(), "npu1"), calls(), RunOptions(max_cycles=2_000))
 

@@ -341,6 +341,27 @@ MUTANTS = (
         "tests/faults/test_shared_streams.py::test_a_header_that_is_kept_or_dropped_against_what_its_receiver_counts",
     ),
     Mutant(
+        "only the first sender whose header is lost is named",
+        "explain/packet_headers.py",
+        "for each in senders}",
+        "for each in senders[:1]}",
+        "tests/faults/test_shared_streams.py::test_all_whose_headers_are_lost_are_named_and_no_length_is_off",
+    ),
+    Mutant(
+        "a check names lengths beside headers that make them",
+        "check/check.py",
+        "if each.code == HEADERS], found)]",
+        "if False], found)]",
+        "tests/faults/test_shared_streams.py::test_all_whose_headers_are_lost_are_named_and_no_length_is_off",
+    ),
+    Mutant(
+        "a block for several rounds of a receiver is too long",
+        "explain/deadlock/word_balance.py",
+        " and not (bd.length > min(lengths) and bd.length % min(lengths) == 0):",
+        ":",
+        f"{BALANCE}::test_a_block_for_several_rounds_of_a_receiver_is_not_too_long",
+    ),
+    Mutant(
         "who waits for words that a header takes is named too",
         "explain/packet_headers.py",
         "        if each.code not in _OF_LENGTHS or who",

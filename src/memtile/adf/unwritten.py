@@ -64,7 +64,7 @@ def _finding(
     filled = f"{np.count_nonzero(written):,} of its {written.size:,} elements are written"
     says = f"{objects.name(reader)} {does}, from number {unwritten[0]:,} on: in a turn {filled}"
     read = Side(objects.name(reader), does, objects.ports[reader].line)
-    who, what = next(_twice(objects, by_port, written), ([*by_port], ""))
+    who, what = next(_twice(by_port, written.size), ([*by_port], ""))
     names = " and ".join(objects.name(each) for each in who)
     writers = [
         Side(objects.name(each), what or "does not write them", objects.ports[each].line) for each in who
@@ -81,12 +81,10 @@ def _finding(
     return Finding(UNWRITTEN, CODES[UNWRITTEN].severity, message, sides, fix=fix)
 
 
-def _twice(
-    objects: Objects, by_port: Mapping[int, Addresses], written: Addresses
-) -> Iterator[tuple[list[int], str]]:
+def _twice(by_port: Mapping[int, Addresses], size: int) -> Iterator[tuple[list[int], str]]:
     """A port that writes elements more often than once, or two that write the same."""
     for number, places in by_port.items():
-        own = np.bincount(places, minlength=written.size)
+        own = np.bincount(places, minlength=size)
         if many := int(np.count_nonzero(own > 1)):
             yield [number], f"writes {many:,} elements more than once"
     for one, other in combinations(by_port, 2):
