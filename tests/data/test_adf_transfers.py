@@ -190,6 +190,29 @@ def test_gmio_moves_what_the_host_asks_for(device: str) -> None:
     assert run.result().result.status is Status.FINISHED
 
 
+@pytest.mark.parametrize("waits", [True, False])
+def test_data_that_the_host_never_waits_for_are_named(waits: bool) -> None:
+    g = Sketch()
+    a, z = g.gmio("in"), g.gmio("out", "out")
+    k = g.kernel("k", [buffer("int32", 16)], [buffer("int32", 16)])
+    g.connect(a, k.ins[0])
+    g.connect(k.outs[0], z)
+    run = started(g, {k: plus(5)})
+    run.run(ROOT, 2)
+    for _ in range(2):
+        run.send(g.owner(a), bytes(64))
+        run.receive(g.owner(z), 64)
+    if waits:
+        run.wait_transfers(g.owner(z))
+    run.end(ROOT)
+    found = [(each.code, each.message) for each in run.result().result.findings]
+    message = (
+        "gr.out is asked for 128 bytes, and the host never waits for them: its memory may not have them when "
+        "the host reads it."
+    )
+    assert found == ([] if waits else [("MT0318", message)])
+
+
 def test_what_an_input_gmio_lacks_is_counted() -> None:
     g = Sketch()
     a, z = g.gmio("in"), g.plio("out", "out")
@@ -207,6 +230,30 @@ def test_what_an_input_gmio_lacks_is_counted() -> None:
     assert [each.fix for each in found.result.findings] == [
         "Let gr.in bring 64 int32, or run the graph for fewer iterations."
     ]
+
+
+@pytest.mark.parametrize("rows", [1, 2])
+def test_a_tiling_that_reads_half_of_its_buffer_lacks_input_and_no_length_is_off(rows: int) -> None:
+    """A kernel takes two tiles in an iteration, of one turn of the buffer or of two."""
+    g = Sketch()
+    a, z = g.gmio("in"), g.plio("out", "out")
+    written, read = Tiling((32,), (32,), (0,)), Tiling((32,), (16,), (0,), (Loop(0, 16, rows),))
+    m = g.shared("m", "int32", (32,), [[written]], [[read]])
+    k = g.kernel("k", [buffer("int32", 16)], [buffer("int32", 16)], repetition=2)
+    g.connect(a, m.ins[0])
+    g.connect(m.outs[0], k.ins[0])
+    g.connect(k.outs[0], z)
+    run = started(g, {k: plus(5)})
+    run.run(ROOT, 2)
+    run.send(g.owner(a), bytes(4 * 64))
+    run.end(ROOT)
+    found = [(each.code, each.message) for each in run.result().result.findings]
+    message = (
+        "gr.in ran out of data: 64 int32 came, the iterations asked for need 128; 64 are missing; "
+        "gr.m.out[0] reads 16 of the 32 elements that are written to gr.m in a turn."
+    )
+    assert found == ([("MT0304", message)] if rows == 1 else [])
+    assert bool(run.lowered.unread) is (rows == 1)
 
 
 def test_a_transfer_that_never_ends_is_said() -> None:

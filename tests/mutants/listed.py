@@ -13443,6 +13443,36 @@ MUTANTS = (
         "tests/faults/test_host_writes.py::test_a_wait_too_many_for_one_channel_is_one_too_few_for_another",
     ),
     Mutant(
+        "a chain may go on with the descriptors of another channel",
+        "importers/mlir/next_itself.py",
+        "each.tile == chain.tile and each.direction != chain.direction",
+        "each.tile != chain.tile and each.direction != chain.direction",
+        "tests/faults/test_hidden_rules.py::test_a_chain_that_goes_on_with_the_descriptors_of_another_channel",
+    ),
+    Mutant(
+        "a length is off in a graph whose input ran out of data",
+        "adf/volumes.py",
+        '_LENGTHS = ("MT0323", "MT0324")',
+        "_LENGTHS = ()",
+        "tests/data/test_adf_transfers.py"
+        "::test_a_tiling_that_reads_half_of_its_buffer_lacks_input_and_no_length_is_off",
+    ),
+    Mutant(
+        "all that is written to a shared buffer is read",
+        "adf/unwritten.py",
+        "np.setdiff1d(written, read)",
+        "np.setdiff1d(written, written)",
+        "tests/data/test_adf_transfers.py"
+        "::test_a_tiling_that_reads_half_of_its_buffer_lacks_input_and_no_length_is_off",
+    ),
+    Mutant(
+        "a host that waits for a GMIO has not waited",
+        "adf/host_transfers.py",
+        "        self.unread.pop(number, None)\n",
+        "",
+        "tests/data/test_adf_transfers.py::test_data_that_the_host_never_waits_for_are_named",
+    ),
+    Mutant(
         "what comes once before a ring is part of it, whatever it does",
         "importers/mlir/next_itself.py",
         "            same = last.next and all(_does_the_same(made, bd, last) for bd in chain.bds)",

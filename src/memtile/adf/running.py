@@ -30,7 +30,7 @@ from memtile.adf.pools import ELEMENTS
 from memtile.adf.port_times import Latency, PortTimes, latencies
 from memtile.adf.profiling import Profiling
 from memtile.adf.run_end import Missing, ended, left_over, limit_notes, missing_input
-from memtile.adf.volumes import Updates, volumes, with_counts, with_updates
+from memtile.adf.volumes import Updates, unread_findings, volumes, with_counts, with_updates
 from memtile.arch.boards import CLOCK_MHZ
 from memtile.arch.tiles import WORD_BYTES
 from memtile.arch.timing import ARRAY_CLOCK_MHZ
@@ -569,8 +569,10 @@ class GraphRun:
             if kernel is not None and lock is not None and done is not None:
                 needed = None if port.is_async else self._asked(kernel.graph) or 0
                 updates[lock.name] = Updates(host_port(self._lookup, number), done, needed)
-        found = with_counts(with_users_names(with_updates(result, updates)), missing)
-        return replace(found, findings=(*self.lowered.findings, *found.findings))
+        named = with_users_names(with_updates(result, updates))
+        found = with_counts(named, missing, self.lowered.unread)
+        unread = unread_findings(self._lookup, self._transfers.unread)
+        return replace(found, findings=(*self.lowered.findings, *unread, *found.findings))
 
     def _ready(self, graph: int, call: str) -> _GraphState:
         state = self._graphs.get(graph)

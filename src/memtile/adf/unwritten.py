@@ -52,6 +52,33 @@ def unwritten_reads(objects: Objects) -> Iterator[Finding]:
                 yield _finding(objects, memory, number, unwritten, by_port, written)
 
 
+def unread_writes(objects: Objects) -> Iterator[str]:
+    """A sentence for each shared buffer with elements that are written in a turn and that no port reads.
+
+    Args:
+        objects: of a description whose tilings can be lowered.
+
+    Raises:
+        TransferError: a tiling that contradicts itself.
+    """
+    for memory in objects.description.memories:
+        if memory.external or not memory.inputs or not memory.outputs:
+            continue
+        size = prod(memory.dimensions)
+        sides = (memory.inputs, memory.outputs)
+        written, read = (
+            np.unique(np.concatenate([_inside(_of_port(objects, each, memory), size) for each in ports]))
+            for ports in sides
+        )
+        if left := np.setdiff1d(written, read).size:
+            ports = " and ".join(map(objects.name, memory.outputs))
+            verb = "reads" if len(memory.outputs) == 1 else "read"
+            whole = (
+                f"{written.size - left:,} of the {written.size:,} elements that are written to {memory.name}"
+            )
+            yield f"{ports} {verb} {whole} in a turn"
+
+
 def _finding(
     objects: Objects,
     memory: MemoryObject,
