@@ -13450,6 +13450,13 @@ MUTANTS = (
         "tests/faults/test_hidden_rules.py::test_a_chain_that_goes_on_with_the_descriptors_of_another_channel",
     ),
     Mutant(
+        "a count that would be whole is that which is given",
+        "adf/rates.py",
+        "{number * factor}",
+        "{number}",
+        "tests/faults/test_adf_plan.py::test_a_count_that_makes_others_broken",
+    ),
+    Mutant(
         "a length is off in a graph whose input ran out of data",
         "adf/volumes.py",
         '_LENGTHS = ("MT0323", "MT0324")',
