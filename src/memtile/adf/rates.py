@@ -323,7 +323,8 @@ def _not_whole(objects: Objects, node: int, count: Fraction, factor: int) -> Pro
         "repetition_count",
         str(count),
         "a whole number",
-        f"{objects.name(node)} would run {float(count):g} times in an iteration, from the given counts: {counts}",
+        f"{objects.name(node)} would run {float(count):g} times in an iteration, from the given counts: "
+        f"{counts}",
         f"Set {more}, or leave the counts out: memtile computes the smallest ones.",
         reason="repetition_count",
         where=objects.where(node),
