@@ -219,6 +219,19 @@ def test_all_whose_headers_are_lost_are_named_and_no_length_is_off(kept: tuple[s
             assert "packets of compute(0,2) MM2S 0 and compute(0,3) MM2S 0 lose" in each.message
 
 
+def test_a_descriptor_without_a_header_in_a_packet_flow_is_named() -> None:
+    senders = "".join(SENDER.replace("ROW", str(2 + n)).replace("KEPT", "true") for n in range(2))
+    packet = " {packet = #aie.packet_info<pkt_type = 0, pkt_id = 3>}"
+    text = TWO_SENDERS.replace("SENDERS", senders.replace(packet, ""))
+    found = loaded(text).run(np.zeros(34, np.int32), max_cycles=20_000).result.findings[0]
+    assert found.code == "MT0306"
+    assert found.message == (
+        "compute(0,3) MM2S 0 adds no packet header with BD 0: slave port DMA0 of tile (0, 3) reads the first "
+        "word of its data as one."
+    )
+    assert found.fix == "Give BD 0 packet id 3."
+
+
 def test_words_that_a_header_takes_are_no_wait_of_their_own() -> None:
     header, wait, other = (
         Finding(code, Severity.ERROR, "", (Side(who, ""),))

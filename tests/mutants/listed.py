@@ -13457,6 +13457,13 @@ MUTANTS = (
         "tests/faults/test_adf_plan.py::test_a_count_that_makes_others_broken",
     ),
     Mutant(
+        "words without a header are a packet of their channel",
+        "explain/deadlock/ends.py",
+        "        lost = lost or ids.without_header(port, sender)\n",
+        "",
+        "tests/faults/test_shared_streams.py::test_a_descriptor_without_a_header_in_a_packet_flow_is_named",
+    ),
+    Mutant(
         "a length is off in a graph whose input ran out of data",
         "adf/volumes.py",
         '_LENGTHS = ("MT0323", "MT0324")',
