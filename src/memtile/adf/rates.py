@@ -313,8 +313,8 @@ def _scale(counts: dict[int, Fraction], nodes: Sequence[int]) -> None:
 
 
 def _not_whole(objects: Objects, node: int, count: Fraction, factor: int) -> Problem:
-    kernels, memories = objects.kernels.values(), objects.memories.values()
-    given = {each.name: each.repetition for each in (*kernels, *memories) if each.repetition}
+    given = {each.name: each.repetition for each in objects.kernels.values() if each.repetition}
+    given |= {each.name: each.repetition for each in objects.memories.values() if each.repetition}
     counts = ", ".join(f"{name} {number}" for name, number in given.items())
     more = " and ".join(f"repetition_count({name}) = {number * factor}" for name, number in given.items())
     if len(given) > _FEW:
