@@ -12,6 +12,7 @@ from memtile.adf.kernel_calls import Value
 from memtile.adf.planning import plan_of
 from memtile.adf.running import GraphRun
 from memtile.errors import DesignError
+from memtile.explain.findings import Severity
 from memtile.explain.results import Status
 from memtile.sim.kernels.actions import Action
 from memtile.sim.kernels.kernel_core import Core
@@ -87,7 +88,7 @@ def test_too_few_updates_of_a_synchronous_parameter_are_counted() -> None:
     run.end(ROOT)
     (found,) = run.result().result.findings
     assert found.message == (
-        "gr.k waits for an update of gr.k.in[1]; the host has updated it 2 times, for 3 iterations."
+        "gr.k waits for an update of scale.in[0]; the host has updated it 2 times, for 3 iterations."
     )
     assert found.fix.startswith("Update it once for each call of the kernel")
 
@@ -129,6 +130,42 @@ def test_the_first_call_waits_for_the_first_update_unless_there_is_an_initial_va
         assert len(found.outputs["gr.out"].words) == (16 if initial else 0)
         if not initial:
             assert found.waits == ("gr.k waits for an update of gr.k.in[1]",)
+            (finding,) = found.result.findings
+            assert finding.code == "MT0302"
+            assert finding.message == (
+                "gr.k waits for an update of scale.in[0]; the host has given it no value."
+            )
+            assert finding.fix == "Update it before the graph runs, or give it an initial_value."
+
+
+def test_a_kernel_beside_others_waits_for_the_host_alone() -> None:
+    """The code of the other kernel does not say what it releases; only the host updates a parameter."""
+    g = Sketch()
+    k = g.kernel("k", [buffer("int32", 16), parameter("int32")], [buffer("int32", 16)])
+    other = g.kernel("other", [buffer("int32", 16)], [buffer("int32", 16)])
+    scale = g.graph_port("scale", "in")
+    g.connect(g.plio("in"), k.ins[0])
+    g.connect(scale, k.ins[1], "parameter")
+    g.connect(k.outs[0], other.ins[0])
+    g.connect(other.outs[0], g.plio("out", "out"))
+
+    def times(core: Core, x: Any, factor: Value, y: Any) -> Generator[Action, Any, None]:
+        ints(y)[:] = ints(x) * factor.bits
+        yield core.cycles(10)
+
+    def copied(core: Core, x: Any, y: Any) -> Generator[Action, Any, None]:
+        ints(y)[:] = ints(x)
+        yield core.cycles(10)
+
+    run = GraphRun(plan_of(g.description(), "npu1"), calls(**{f"k{k.id}": times, f"k{other.id}": copied}))
+    run.init(ROOT)
+    run.feed("in", np.arange(32, dtype=np.int32))
+    run.run(ROOT, 2)
+    run.update(scale, word(3))
+    run.end(ROOT)
+    (found,) = run.result().result.findings
+    assert (found.code, found.severity) == ("MT0302", Severity.ERROR)
+    assert found.message.endswith("the host has updated it 1 time, for 2 iterations.")
 
 
 def test_values_of_another_size_are_refused() -> None:

@@ -16,6 +16,7 @@ from memtile.adf.kernel_calls import PortMemory, StreamPort
 from memtile.adf.planning import plan_of
 from memtile.adf.running import GraphRun
 from memtile.errors import DesignError
+from memtile.explain.findings import Severity
 from memtile.explain.results import Status
 from memtile.runs.options import RunOptions
 from memtile.sim.kernels.actions import Action
@@ -189,6 +190,29 @@ def test_gmio_moves_what_the_host_asks_for(device: str) -> None:
     assert run.result().result.status is Status.FINISHED
 
 
+@pytest.mark.parametrize("waits", [True, False])
+def test_data_that_the_host_never_waits_for_are_named(waits: bool) -> None:
+    g = Sketch()
+    a, z = g.gmio("in"), g.gmio("out", "out")
+    k = g.kernel("k", [buffer("int32", 16)], [buffer("int32", 16)])
+    g.connect(a, k.ins[0])
+    g.connect(k.outs[0], z)
+    run = started(g, {k: plus(5)})
+    run.run(ROOT, 2)
+    for _ in range(2):
+        run.send(g.owner(a), bytes(64))
+        run.receive(g.owner(z), 64)
+    if waits:
+        run.wait_transfers(g.owner(z))
+    run.end(ROOT)
+    found = [(each.code, each.message) for each in run.result().result.findings]
+    message = (
+        "gr.out is asked for 128 bytes, and the host never waits for them: its memory may not have them when "
+        "the host reads it."
+    )
+    assert found == ([] if waits else [("MT0318", message)])
+
+
 def test_what_an_input_gmio_lacks_is_counted() -> None:
     g = Sketch()
     a, z = g.gmio("in"), g.plio("out", "out")
@@ -206,6 +230,30 @@ def test_what_an_input_gmio_lacks_is_counted() -> None:
     assert [each.fix for each in found.result.findings] == [
         "Let gr.in bring 64 int32, or run the graph for fewer iterations."
     ]
+
+
+@pytest.mark.parametrize("rows", [1, 2])
+def test_a_tiling_that_reads_half_of_its_buffer_lacks_input_and_no_length_is_off(rows: int) -> None:
+    """A kernel takes two tiles in an iteration, of one turn of the buffer or of two."""
+    g = Sketch()
+    a, z = g.gmio("in"), g.plio("out", "out")
+    written, read = Tiling((32,), (32,), (0,)), Tiling((32,), (16,), (0,), (Loop(0, 16, rows),))
+    m = g.shared("m", "int32", (32,), [[written]], [[read]])
+    k = g.kernel("k", [buffer("int32", 16)], [buffer("int32", 16)], repetition=2)
+    g.connect(a, m.ins[0])
+    g.connect(m.outs[0], k.ins[0])
+    g.connect(k.outs[0], z)
+    run = started(g, {k: plus(5)})
+    run.run(ROOT, 2)
+    run.send(g.owner(a), bytes(4 * 64))
+    run.end(ROOT)
+    found = [(each.code, each.message) for each in run.result().result.findings]
+    message = (
+        "gr.in ran out of data: 64 int32 came, the iterations asked for need 128; 64 are missing; "
+        "gr.m.out[0] reads 16 of the 32 elements that are written to gr.m in a turn."
+    )
+    assert found == ([("MT0304", message)] if rows == 1 else [])
+    assert bool(run.lowered.unread) is (rows == 1)
 
 
 def test_a_transfer_that_never_ends_is_said() -> None:
@@ -408,16 +456,50 @@ def test_what_is_read_without_being_written_is_noted_and_what_goes_on_to_the_lim
     run.end(ROOT)
     found = run.result()
     assert found.result.status is Status.LIMIT
-    unwritten, surplus = found.notes
-    assert unwritten == (
-        "graph.h:1, gr.m.out[0] reads 2 elements of gr.m that no port writes, from number 3 on: in a turn 1 "
-        "of its 8 elements are written"
+    (surplus,), unwritten = found.notes, found.result.findings[0]
+    assert (unwritten.code, unwritten.severity) == ("MT0136", Severity.WARNING)
+    assert unwritten.sides[0].place == "graph.h:1"
+    assert unwritten.message == (
+        "gr.m.out[0] reads 2 elements of gr.m that no port writes, from number 3 on: in a turn 1 of its 8 "
+        "elements are written."
     )
     assert re.fullmatch(
         r"the limit of cycles ended the run, and gr\.out got [\d,]+ elements, where the iterations asked for "
         r"give 32: gr\.m\.out\[0\] passes 4 in each turn, as long as there is input",
         surplus,
     )
+
+
+def shared_by_two(first: Tiling, second: Tiling) -> GraphRun:
+    """Two inputs -> shared buffer of 8 -> out, with no kernel."""
+    g = Sketch()
+    m = g.shared("m", "int32", (8,), [[first], [second]], [[Tiling((8,), (8,), (0,))]], num_buffers=2)
+    for number, end in enumerate(m.ins):
+        g.connect(g.plio(f"in{number}"), end)
+    g.connect(m.outs[0], g.plio("out", "out"))
+    return GraphRun(plan_of(g.description(), "npu1"), calls(), RunOptions(max_cycles=2_000))
+
+
+def test_a_tiling_that_writes_elements_twice_is_named_where_others_are_not_written() -> None:
+    twice = Tiling((8,), (4,), (0,), (Loop(0, 2, 2),))
+    (found,) = through(twice, Tiling((8,), (8,), (0,)), (8,)).lowered.findings
+    assert found.sides[0].who == "gr.m.in[0]"
+    assert found.message.endswith(
+        "6 of its 8 elements are written; gr.m.in[0] writes 2 elements more than once."
+    )
+
+
+def test_two_ports_that_write_the_same_elements_are_both_named() -> None:
+    half = Tiling((8,), (4,), (0,))
+    (found,) = shared_by_two(half, half).lowered.findings
+    assert [each.who for each in found.sides] == ["gr.m.in[0]", "gr.m.in[1]", "gr.m.out[0]"]
+    assert found.message.endswith("gr.m.in[0] and gr.m.in[1] write the same 4 elements.")
+    assert not shared_by_two(half, Tiling((8,), (4,), (4,))).lowered.findings
+
+
+def test_elements_that_are_written_twice_are_fine_where_none_is_left_out() -> None:
+    over = Tiling((8,), (4,), (0,), (Loop(0, 2, 3),))
+    assert not through(over, Tiling((8,), (8,), (0,)), (8,)).lowered.findings
 
 
 def test_a_margin_of_no_whole_words_is_refused() -> None:

@@ -172,10 +172,25 @@ def test_a_count_that_makes_others_broken() -> None:
     g.connect(a.outs[0], b.ins[0])
     g.connect(b.outs[0], g.plio("out", "out"))
     assert messages(g) == [
-        "graph.h:2, gr.b: gr.b would run 0.5 times in an iteration, from the given counts (UG1079: "
-        "Multirate). Multiply the given repetition counts, or leave them out: memtile computes the smallest "
+        "graph.h:2, gr.b: gr.b would run 0.5 times in an iteration, from the given counts: gr.a 1 (UG1079: "
+        "Multirate). Set repetition_count(gr.a) = 2, or leave the counts out: memtile computes the smallest "
         "ones."
     ]
+
+
+def test_many_counts_that_make_others_broken_have_no_names() -> None:
+    g = Sketch()
+    a, b = relay(g, "a", 128, repetition=1), relay(g, "b", 256)
+    g.connect(g.plio("in"), a.ins[0])
+    g.connect(a.outs[0], b.ins[0])
+    g.connect(b.outs[0], g.plio("out", "out"))
+    for n in range(4):
+        other = relay(g, f"c{n}", 16, repetition=1)
+        g.connect(g.plio(f"in{n}"), other.ins[0])
+        g.connect(other.outs[0], g.plio(f"out{n}", "out"))
+    (message,) = messages(g)
+    assert "from the given counts: those of 5 kernels and buffers (" in message
+    assert "Set 2 times the given counts, or leave" in message
 
 
 def test_packets_behind_packets_and_beside_data() -> None:

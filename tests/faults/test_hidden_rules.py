@@ -194,3 +194,36 @@ def test_a_stream_that_leaves_its_switch_on_the_wrong_side(way: str, many: int) 
     ]
     fix = "Lead the stream to master port SOUTH0 of tile (0, 2), from where interface(0,0) S2MM 0 'out' is "
     assert [each.fix for each in every] == many * [f"{fix}fed."]
+
+
+def both_ways(last: str, second: str) -> list[str]:
+    """A channel that writes two buffers and one that reads them, and what the last BDs of both go on with."""
+    lines = [f'%b{n} = aie.buffer(%m) {{sym_name = "b{n}"}} : memref<16xi32>' for n in range(2)]
+    lines += [
+        f'%{n} = aie.lock(%m, {k}) {{init = {2 * k} : i32, sym_name = "{n}"}}'
+        for k, n in enumerate(("full", "free"))
+    ]
+    lines += ["aie.memtile_dma(%m) {", "%0 = aie.dma_start(S2MM, 0, ^w0, ^next)"]
+    for way, take, give, behind in (("w", "free", "full", last), ("r", "full", "free", second)):
+        for n in range(2):
+            lines += [
+                f"^{way}{n}:",
+                f"aie.use_lock(%{take}, AcquireGreaterEqual, 1)",
+                f"aie.dma_bd(%b{n} : memref<16xi32>, 0, 16)",
+                f"aie.use_lock(%{give}, Release, 1)",
+                f"aie.next_bd ^{behind if n else way + '1'}",
+            ]
+        if way == "w":
+            lines += ["^next:", "%1 = aie.dma_start(MM2S, 0, ^r0, ^end)"]
+    return [*lines, "^end:", "aie.end", "}"]
+
+
+def test_a_chain_that_goes_on_with_the_descriptors_of_another_channel() -> None:
+    (one,) = found("MT0124", *both_ways("r0", "r0"))
+    assert one.message.startswith(
+        "memory(0,1) S2MM 0: BD 1 is followed by the first BD of memory(0,1) MM2S 0 (aie.next_bd) at line "
+    )
+    assert not isinstance(one, Suspect)
+    (one,) = found("MT0124", *both_ways("w0", "w0"))
+    assert one.sides[0].who == "memory(0,1) MM2S 0"
+    assert not found("MT0124", *both_ways("w0", "r0"))

@@ -154,6 +154,84 @@ def test_a_header_that_is_kept_or_dropped_against_what_its_receiver_counts(
     assert [each.code for each in done.findings] == (["MT0340"] if fix else [])
 
 
+TWO_SENDERS = """module {
+  aie.device(npu1_1col) {
+    %s = aie.tile(0, 0)
+    %m = aie.tile(0, 1)
+    aie.shim_dma_allocation @out(%s, S2MM, 0)
+    aie.flow(%m, DMA : 0, %s, DMA : 0)
+    %kept = aie.buffer(%m) {sym_name = "kept"} : memref<34xi32>
+    %full = aie.lock(%m, 0) {init = 0 : i32, sym_name = "full"}
+    aie.memtile_dma(%m) {
+      %0 = aie.dma_start(S2MM, 0, ^take, ^next)
+    ^take:
+      aie.dma_bd(%kept : memref<34xi32>, 0, 34)
+      aie.use_lock(%full, Release, 1)
+      aie.next_bd ^end
+    ^next:
+      %1 = aie.dma_start(MM2S, 0, ^send, ^end)
+    ^send:
+      aie.use_lock(%full, AcquireGreaterEqual, 1)
+      aie.dma_bd(%kept : memref<34xi32>, 0, 34)
+      aie.next_bd ^end
+    ^end:
+      aie.end
+    }
+SENDERS
+    aie.runtime_sequence(%x : memref<34xi32>) {
+      %t = aiex.dma_configure_task_for @out {
+        aie.dma_bd(%x : memref<34xi32>, 0, 34)
+        aie.end
+      } {issue_token = true}
+      aiex.dma_start_task(%t)
+      aiex.dma_await_task(%t)
+    }
+  }
+}
+"""
+SENDER = """    %cROW = aie.tile(0, ROW)
+    aie.packet_flow(ROW) {
+      aie.packet_source<%cROW, DMA : 0>
+      aie.packet_dest<%m, DMA : 0>
+    } {keep_pkt_header = KEPT}
+    %bROW = aie.buffer(%cROW) {sym_name = "bROW"} : memref<16xi32>
+    aie.mem(%cROW) {
+      %0 = aie.dma_start(MM2S, 0, ^send, ^end)
+    ^send:
+      aie.dma_bd(%bROW : memref<16xi32>, 0, 16) {packet = #aie.packet_info<pkt_type = 0, pkt_id = ROW>}
+      aie.next_bd ^end
+    ^end:
+      aie.end
+    }
+"""
+
+
+@pytest.mark.parametrize("kept", [("true", "true"), ("true", "false")])
+def test_all_whose_headers_are_lost_are_named_and_no_length_is_off(kept: tuple[str, str]) -> None:
+    """One packet flow of two to a channel drops headers: the port of the channel drops all."""
+    senders = "".join(SENDER.replace("ROW", str(2 + n)).replace("KEPT", each) for n, each in enumerate(kept))
+    text = TWO_SENDERS.replace("SENDERS", senders)
+    checked = check("d", lambda: of_mlir(loaded(text))).findings
+    done = loaded(text).run(np.zeros(34, np.int32), max_cycles=20_000).result.findings
+    for found in (checked, done):
+        assert [each.code for each in found] == ["MT0340"] * ("false" in kept)
+        for each in found:
+            assert "packets of compute(0,2) MM2S 0 and compute(0,3) MM2S 0 lose" in each.message
+
+
+def test_a_descriptor_without_a_header_in_a_packet_flow_is_named() -> None:
+    senders = "".join(SENDER.replace("ROW", str(2 + n)).replace("KEPT", "true") for n in range(2))
+    packet = " {packet = #aie.packet_info<pkt_type = 0, pkt_id = 3>}"
+    text = TWO_SENDERS.replace("SENDERS", senders.replace(packet, ""))
+    found = loaded(text).run(np.zeros(34, np.int32), max_cycles=20_000).result.findings[0]
+    assert found.code == "MT0306"
+    assert found.message == (
+        "compute(0,3) MM2S 0 adds no packet header with BD 0: slave port DMA0 of tile (0, 3) reads the first "
+        "word of its data as one."
+    )
+    assert found.fix == "Give BD 0 packet id 3."
+
+
 def test_words_that_a_header_takes_are_no_wait_of_their_own() -> None:
     header, wait, other = (
         Finding(code, Severity.ERROR, "", (Side(who, ""),))

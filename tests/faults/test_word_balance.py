@@ -302,6 +302,41 @@ def test_a_buffer_that_several_fill_and_one_empties() -> None:
     assert not short.receives(short.off[0].bd.ch)  # the second half is in the same buffer
 
 
+@pytest.mark.parametrize("runs", [1, 2])
+def test_a_block_for_several_rounds_of_a_receiver_is_not_too_long(runs: int) -> None:
+    """A channel that is repeated too seldom lacks a run, not words of its descriptor."""
+
+    def made() -> Array:
+        array = Array("npu1", columns=1)
+        door, shared, worker = array.interface_tile(0), array.memory_tile(0), array.compute_tile(0, 2)
+        array.connect(shared.mm2s[0], worker.s2mm[0])
+        array.connect(worker.mm2s[0], door.s2mm[0])
+        block = shared.buffer("block", 128)
+        shared.mm2s[0].start(shared.read(block, view(128)[64:]), repeat=runs)
+        array.connect(shared.mm2s[1], door.s2mm[1])
+        shared.mm2s[1].start(shared.read(block, view(128)[:64]), repeat=2)
+        door.s2mm[1].start(door.write(array.external("first", np.zeros(128, np.int32))))
+        given, room, here = worker.buffer("given", 32), worker.lock(1, "room"), worker.lock(0, "here")
+        result, empty, done = worker.buffer("result", 32), worker.lock(1, "empty"), worker.lock(0, "done")
+        worker.s2mm[0].start(worker.write(given).guarded(room.acquire(), here.release()), loop=True)
+        worker.mm2s[0].start(worker.read(result).guarded(done.acquire(), empty.release()), loop=True)
+        door.s2mm[0].start(door.write(array.external("back", np.zeros(128, np.int32))))
+
+        def passes(core: Any) -> Generator[Any, Any, None]:
+            while True:
+                yield core.acquire(here)
+                yield core.acquire(empty)
+                yield core.release(room)
+                yield core.release(done)
+
+        worker.run_kernel(passes)
+        return array
+
+    findings = made().run(untimed=True).findings
+    assert bool(findings) is (runs == 1)
+    assert not {each.code for each in findings} & {"MT0323", "MT0324"}
+
+
 def test_other_tiles_that_work_alike_say_how_long_a_descriptor_is() -> None:
     alike = {f"{row} r0": [16] for row in (3, 4, 5)}
     assert not off(balance({"2 r0": [16], **alike}))

@@ -605,6 +605,27 @@ MUTANTS = (
         "tests/faults/test_shared_streams.py::test_a_header_that_is_kept_or_dropped_against_what_its_receiver_counts",
     ),
     Mutant(
+        "only the first sender whose header is lost is named",
+        "explain/packet_headers.py",
+        "for each in senders}",
+        "for each in senders[:1]}",
+        "tests/faults/test_shared_streams.py::test_all_whose_headers_are_lost_are_named_and_no_length_is_off",
+    ),
+    Mutant(
+        "a check names lengths beside headers that make them",
+        "check/check.py",
+        "if each.code == HEADERS], found)]",
+        "if False], found)]",
+        "tests/faults/test_shared_streams.py::test_all_whose_headers_are_lost_are_named_and_no_length_is_off",
+    ),
+    Mutant(
+        "a block for several rounds of a receiver is too long",
+        "explain/deadlock/word_balance.py",
+        " and not (bd.length > min(lengths) and bd.length % min(lengths) == 0):",
+        ":",
+        f"{BALANCE}::test_a_block_for_several_rounds_of_a_receiver_is_not_too_long",
+    ),
+    Mutant(
         "who waits for words that a header takes is named too",
         "explain/packet_headers.py",
         "        if each.code not in _OF_LENGTHS or who",
@@ -13728,6 +13749,50 @@ MUTANTS = (
         "tests/faults/test_host_writes.py::test_a_wait_too_many_for_one_channel_is_one_too_few_for_another",
     ),
     Mutant(
+        "a chain may go on with the descriptors of another channel",
+        "importers/mlir/next_itself.py",
+        "each.tile == chain.tile and each.direction != chain.direction",
+        "each.tile != chain.tile and each.direction != chain.direction",
+        "tests/faults/test_hidden_rules.py::test_a_chain_that_goes_on_with_the_descriptors_of_another_channel",
+    ),
+    Mutant(
+        "a count that would be whole is that which is given",
+        "adf/rates.py",
+        "{number * factor}",
+        "{number}",
+        "tests/faults/test_adf_plan.py::test_a_count_that_makes_others_broken",
+    ),
+    Mutant(
+        "words without a header are a packet of their channel",
+        "explain/deadlock/ends.py",
+        "        lost = lost or ids.without_header(port, sender)\n",
+        "",
+        "tests/faults/test_shared_streams.py::test_a_descriptor_without_a_header_in_a_packet_flow_is_named",
+    ),
+    Mutant(
+        "a length is off in a graph whose input ran out of data",
+        "adf/volumes.py",
+        '_LENGTHS = ("MT0323", "MT0324")',
+        "_LENGTHS = ()",
+        "tests/data/test_adf_transfers.py"
+        "::test_a_tiling_that_reads_half_of_its_buffer_lacks_input_and_no_length_is_off",
+    ),
+    Mutant(
+        "all that is written to a shared buffer is read",
+        "adf/unwritten.py",
+        "np.setdiff1d(written, read)",
+        "np.setdiff1d(written, written)",
+        "tests/data/test_adf_transfers.py"
+        "::test_a_tiling_that_reads_half_of_its_buffer_lacks_input_and_no_length_is_off",
+    ),
+    Mutant(
+        "a host that waits for a GMIO has not waited",
+        "adf/host_transfers.py",
+        "        self.unread.pop(number, None)\n",
+        "",
+        "tests/data/test_adf_transfers.py::test_data_that_the_host_never_waits_for_are_named",
+    ),
+    Mutant(
         "what comes once before a ring is part of it, whatever it does",
         "importers/mlir/next_itself.py",
         "            same = last.next and all(_does_the_same(made, bd, last) for bd in chain.bds)",
@@ -13758,9 +13823,39 @@ MUTANTS = (
     Mutant(
         "a wait for an update has no count",
         "adf/volumes.py",
-        "updates[lock] >= calls[lock]",
-        "True",
+        "elif one.done < one.needed:",
+        "elif False:",
         "tests/data/test_adf_parameters.py::test_too_few_updates_of_a_synchronous_parameter_are_counted",
+    ),
+    Mutant(
+        "another kernel in the core of one that waits for an update may give it",
+        "adf/volumes.py",
+        '_AT_LOCKS = (_LOCK, "MT0322")',
+        "_AT_LOCKS = (_LOCK,)",
+        "tests/data/test_adf_parameters.py::test_a_kernel_beside_others_waits_for_the_host_alone",
+    ),
+    Mutant(
+        "a parameter that never had a value is updated",
+        "adf/parameters.py",
+        "(None if port.written else 0) if port.is_async",
+        "None if port.is_async",
+        "tests/data/test_adf_parameters.py"
+        "::test_the_first_call_waits_for_the_first_update_unless_there_is_an_initial_value",
+    ),
+    Mutant(
+        "a tiling that writes elements twice is as good as another one",
+        "adf/unwritten.py",
+        "np.count_nonzero(own > 1)",
+        "np.count_nonzero(own > 99)",
+        "tests/data/test_adf_transfers.py"
+        "::test_a_tiling_that_writes_elements_twice_is_named_where_others_are_not_written",
+    ),
+    Mutant(
+        "ports that write the same elements are not compared",
+        "adf/unwritten.py",
+        "combinations(by_port, 2)",
+        "combinations((), 2)",
+        "tests/data/test_adf_transfers.py::test_two_ports_that_write_the_same_elements_are_both_named",
     ),
     Mutant(
         "an input that ran out is said as any wait",

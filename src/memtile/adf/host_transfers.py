@@ -82,6 +82,7 @@ class HostTransfers:
 
     Attributes:
         sent: bytes by the id of each input GMIO.
+        unread: bytes by the id of each output GMIO that the host has asked for and not waited for.
     """
 
     def __init__(self, array: Array, channels: dict[int, HostChannel], advance: Advance) -> None:
@@ -89,6 +90,7 @@ class HostTransfers:
         self._external: dict[int, Buffer] = {}
         self._made = 0
         self.sent: dict[int, int] = {}
+        self.unread: dict[int, int] = {}
 
     def send(self, gmio: int, data: bytes | Bytes) -> None:
         """``gm2aie_nb``: let an input GMIO read memory; returns when the transfer is queued.
@@ -110,6 +112,7 @@ class HostTransfers:
         one = self._one(gmio, receives=True)
         words = np.zeros(len(_whole(one, bytes(nbytes))) // 4, np.uint32)
         self._start(one, [self._linear(one, words)])
+        self.unread[gmio] = self.unread.get(gmio, 0) + nbytes
         return Received(words, nbytes)
 
     def place(self, memory: int, name: str, data: npt.NDArray[Any]) -> None:
@@ -144,6 +147,7 @@ class HostTransfers:
             HostWaitError: they never do.
         """
         one = self._channels[number]
+        self.unread.pop(number, None)
         if not self._advance(lambda: one.is_done):
             open_tasks = one.started - one.channel.tasks_done
             raise HostWaitError.of(

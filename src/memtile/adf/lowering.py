@@ -31,7 +31,7 @@ from memtile.adf.plio_ports import InputPort, OutputPort, PlioPorts
 from memtile.adf.pools import Mover, Pool, Pools, User
 from memtile.adf.port_transfers import as_packet, guarded, start_ring, turn_transfers
 from memtile.adf.stream_nets import StreamNets
-from memtile.adf.unwritten import unwritten_reads
+from memtile.adf.unwritten import unread_writes, unwritten_reads
 from memtile.arch.tiles import WORD_BYTES
 from memtile.bd.descriptor import Descriptor
 from memtile.design.array import Array
@@ -39,6 +39,7 @@ from memtile.design.buffers import Buffer
 from memtile.design.channels import Channel, said_at
 from memtile.design.transfers import Transfer
 from memtile.errors import DesignError
+from memtile.explain.findings import Finding
 
 _SOURCE = "plan of a graph"
 _LINKS = ("stream", "cascade", "packet_stream")
@@ -77,7 +78,9 @@ class Lowered:
         memories: shared buffers, by id.
         pools: all buffers, with who uses them.
         parameters: by id of the kernel's port.
-        notes: what the model leaves out, and what is read without being written, one sentence each.
+        notes: what the model leaves out, one sentence each.
+        findings: what is read without being written.
+        unread: what is written without being read, a sentence for each shared buffer, without full stop.
     """
 
     plan: Plan
@@ -92,6 +95,8 @@ class Lowered:
     pools: tuple[Pool, ...] = ()
     parameters: dict[int, ParameterPort] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    findings: tuple[Finding, ...] = ()
+    unread: tuple[str, ...] = ()
 
 
 def lower(plan: Plan, make: MakeCaller, plio_ports: PlioPorts) -> Lowered:
@@ -132,7 +137,8 @@ class _Lowering:
         for pool in self._pools:
             self._make_turns(pool)
         self._made.memories, self._made.pools = self._pools.memories, tuple(self._pools)
-        self._made.notes += unwritten_reads(self._lookup)
+        self._made.findings = tuple(unwritten_reads(self._lookup))
+        self._made.unread = tuple(unread_writes(self._lookup))
         self._make_cores()
         return self._made
 

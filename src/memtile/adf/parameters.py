@@ -81,14 +81,7 @@ def kernel_parameters(lookup: Lookup, port: int) -> tuple[int, ...]:
     Raises:
         DesignError: there is none.
     """
-    seen, ahead = {port}, [port]
-    while ahead:
-        here = ahead.pop()
-        for connection in lookup.description.connections:
-            pair = {connection.source, connection.target}
-            ahead += sorted(pair - seen) if here in pair else ()
-            seen |= pair if here in pair else set()
-    found = tuple(each for each in sorted(seen) if lookup.kernel_at(each) is not None)
+    found = tuple(each for each in sorted(_connected(lookup, port)) if lookup.kernel_at(each) is not None)
     if not found:
         raise DesignError.of(
             "parameter",
@@ -99,6 +92,26 @@ def kernel_parameters(lookup: Lookup, port: int) -> tuple[int, ...]:
             source=_SOURCE,
         )
     return found
+
+
+def _connected(lookup: Lookup, port: int) -> set[int]:
+    """The ports that connections lead to from a port, in either direction, and itself."""
+    seen, ahead = {port}, [port]
+    while ahead:
+        here = ahead.pop()
+        for connection in lookup.description.connections:
+            pair = {connection.source, connection.target}
+            ahead += sorted(pair - seen) if here in pair else ()
+            seen |= pair if here in pair else set()
+    return seen
+
+
+def host_port(lookup: Lookup, number: int) -> str:
+    """The name of the port of a graph by which a host updates a kernel's parameter; else the parameter's."""
+    graphs = {each.id for each in lookup.description.graphs}
+    ports = (each for each in lookup.description.ports if each.owner in graphs and each.direction == "in")
+    outer = (each.name for each in ports if number in _connected(lookup, each.id))
+    return min(outer, key=lambda name: name.count("."), default=lookup.ports[number].name)
 
 
 class HostParameters:
@@ -181,10 +194,16 @@ class HostParameters:
         _add(tile, free, 1)
         return data
 
-    def updates(self) -> dict[int, int]:
-        """How often each synchronous input was updated, by the id of the kernel's port."""
-        inputs = (number for number, port in self._ports.items() if not (port.is_async or port.writes))
-        return {number: self._done.get(number, 0) for number in inputs}
+    def updates(self) -> dict[int, int | None]:
+        """How often each input was updated, by the id of the kernel's port; None = it has a value that stays.
+
+        Only of inputs that calls wait for: of an asynchronous one the count is 0 until it has a value.
+        """
+        inputs = (each for each in self._ports.items() if not each[1].writes and each[1].turns)
+        return {
+            number: (None if port.written else 0) if port.is_async else self._done.get(number, 0)
+            for number, port in inputs
+        }
 
     def _port(self, number: int, call: str, *, writes: bool) -> ParameterPort:
         port = self._ports[number]

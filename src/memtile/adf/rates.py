@@ -22,6 +22,7 @@ from memtile.arch.tiles import WORD_BYTES
 from memtile.errors import Problem
 
 _ITERATION = -1  # the node that runs once
+_FEW = 4  # counts that a message has by name
 _MULTIRATE = "UG1079: Multirate"
 _VOLUME = "UG1603: Multi-Level Data Access"
 
@@ -95,7 +96,8 @@ def rates(objects: Objects, wirings: Sequence[Wiring], problems: list[Problem]) 
     ties = [tie for wiring in wirings for tie in _ties(objects, wiring, bound)]
     turns, broken = _balance(objects, ties)
     found = Rates(turns, elements, dict(_blocks(objects, elements)), _margins(objects, wirings))
-    problems.extend(_not_whole(objects, node, count) for node, count in broken.items())
+    factor = lcm(*(count.denominator for count in broken.values()))
+    problems.extend(_not_whole(objects, node, count, factor) for node, count in broken.items())
     whole = [
         tie for tie in ties if not {_node(objects, end)[0] for end in (tie.one, tie.other)} & broken.keys()
     ]
@@ -310,13 +312,20 @@ def _scale(counts: dict[int, Fraction], nodes: Sequence[int]) -> None:
         counts[node] *= factor
 
 
-def _not_whole(objects: Objects, node: int, count: Fraction) -> Problem:
+def _not_whole(objects: Objects, node: int, count: Fraction, factor: int) -> Problem:
+    given = {each.name: each.repetition for each in objects.kernels.values() if each.repetition}
+    given |= {each.name: each.repetition for each in objects.memories.values() if each.repetition}
+    counts = ", ".join(f"{name} {number}" for name, number in given.items())
+    more = " and ".join(f"repetition_count({name}) = {number * factor}" for name, number in given.items())
+    if len(given) > _FEW:
+        counts, more = f"those of {len(given)} kernels and buffers", f"{factor} times the given counts"
     return Problem(
         "repetition_count",
         str(count),
         "a whole number",
-        f"{objects.name(node)} would run {float(count):g} times in an iteration, from the given counts",
-        "Multiply the given repetition counts, or leave them out: memtile computes the smallest ones.",
+        f"{objects.name(node)} would run {float(count):g} times in an iteration, from the given counts: "
+        f"{counts}",
+        f"Set {more}, or leave the counts out: memtile computes the smallest ones.",
         reason="repetition_count",
         where=objects.where(node),
         source=_MULTIRATE,

@@ -23,14 +23,14 @@ from memtile.adf.host_waits import HostWaitError, are_at_rest, computing, limit_
 from memtile.adf.limits import KernelWork, kernel_works, single_buffer_findings
 from memtile.adf.lookup import Lookup
 from memtile.adf.lowering import Fill, Lowered, lower, name_givers
-from memtile.adf.parameters import HostParameters, kernel_parameters
+from memtile.adf.parameters import HostParameters, host_port, kernel_parameters
 from memtile.adf.plan import Plan
 from memtile.adf.plio_ports import Collected, PlioPorts, edge_streams, plio_ports_of
 from memtile.adf.pools import ELEMENTS
 from memtile.adf.port_times import Latency, PortTimes, latencies
 from memtile.adf.profiling import Profiling
 from memtile.adf.run_end import Missing, ended, left_over, limit_notes, missing_input
-from memtile.adf.volumes import volumes, with_counts, with_updates
+from memtile.adf.volumes import Updates, unread_findings, volumes, with_counts, with_updates
 from memtile.arch.boards import CLOCK_MHZ
 from memtile.arch.tiles import WORD_BYTES
 from memtile.arch.timing import ARRAY_CLOCK_MHZ
@@ -62,7 +62,7 @@ class GraphResult:
         latencies: from inputs to the outputs that their data reach.
         iterations: per graph that ran, the fewest that one of its cores has ended.
         unfinished: names of the kernels of each core that did not end the iterations asked for.
-        notes: what the model leaves out, what is read without being written, and what went on to the limit.
+        notes: what the model leaves out, and what went on to the limit.
         endless: graphs that ``run`` was called for without a count.
         waits: what waits for what at the end, in the user's names, kernels first.
         kernels: the work of each core, most first.
@@ -562,12 +562,17 @@ class GraphRun:
 
     def _with_host_counts(self, result: Result, missing: Sequence[Missing]) -> Result:
         """The result in the graph's names, with what the host has brought."""
-        updates, calls = dict[str, int](), dict[str, int]()
+        updates = dict[str, Updates]()
         for number, done in self._parameters.updates().items():
-            kernel, lock = self._lookup.kernel_at(number), self.lowered.parameters[number].turns[0].acquire
-            if kernel is not None and lock is not None:
-                updates[lock.name], calls[lock.name] = done, self._asked(kernel.graph) or 0
-        return with_counts(with_users_names(with_updates(result, updates, calls)), missing)
+            kernel, port = self._lookup.kernel_at(number), self.lowered.parameters[number]
+            lock = port.turns[0].acquire
+            if kernel is not None and lock is not None and done is not None:
+                needed = None if port.is_async else self._asked(kernel.graph) or 0
+                updates[lock.name] = Updates(host_port(self._lookup, number), done, needed)
+        named = with_users_names(with_updates(result, updates))
+        found = with_counts(named, missing, self.lowered.unread)
+        unread = unread_findings(self._lookup, self._transfers.unread)
+        return replace(found, findings=(*self.lowered.findings, *unread, *found.findings))
 
     def _ready(self, graph: int, call: str) -> _GraphState:
         state = self._graphs.get(graph)

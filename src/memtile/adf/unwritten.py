@@ -1,12 +1,14 @@
 """Elements of shared buffers that are read in a turn and that no turn writes.
 
 The two sides of a ``shared_buffer`` may pass different volumes: UG1603 itself reads 84 elements of 72 that
-are written, as tiles overlap. What is read and never written is what the memory had, and hardly meant.
+are written, as tiles overlap. What is read and never written is what the memory had, and hardly meant; a
+tiling that writes elements again is then the likely reason.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 from math import prod
 
 import numpy as np
@@ -18,16 +20,19 @@ from memtile.adf.objects import Objects
 from memtile.adf.port_transfers import descriptor_tiling, tiling_of
 from memtile.adf.rates import access_of
 from memtile.arch.tiles import WORD_BYTES
+from memtile.explain.findings import CODES, Finding, Side
+
+UNWRITTEN = "MT0136"
 
 
-def unwritten_reads(objects: Objects) -> Iterator[str]:
-    """A sentence for each port that reads what no port of its buffer writes.
+def unwritten_reads(objects: Objects) -> Iterator[Finding]:
+    """A finding for each port that reads what no port of its buffer writes.
 
     Args:
         objects: of a description whose tilings can be lowered.
 
     Yields:
-        Sentences with the user's names and lines, without full stop.
+        Findings with the user's names and lines: first the port that writes elements twice, if one does.
 
     Raises:
         TransferError: a tiling that contradicts itself.
@@ -36,18 +41,82 @@ def unwritten_reads(objects: Objects) -> Iterator[str]:
         if memory.external or memory.initial or not memory.inputs:
             continue
         size = prod(memory.dimensions)
-        written = np.zeros(size, bool)
-        for number in memory.inputs:
-            written[_inside(_of_port(objects, number, memory), size)] = True
+        by_port = {each: _inside(_of_port(objects, each, memory), size) for each in memory.inputs}
+        written = np.bincount(np.concatenate([*by_port.values()]), minlength=size)
         if written.all():
             continue
         for number in memory.outputs:
             found = _inside(_of_port(objects, number, memory), size)
-            unwritten = np.unique(found[~written[found]])
+            unwritten = np.unique(found[~written[found].astype(bool)])
             if len(unwritten):
-                reads = f"{objects.where(number)} reads {len(unwritten):,} elements of {memory.name}"
-                filled = f"{np.count_nonzero(written):,} of its {size:,} elements are written"
-                yield f"{reads} that no port writes, from number {unwritten[0]:,} on: in a turn {filled}"
+                yield _finding(objects, memory, number, unwritten, by_port, written)
+
+
+def unread_writes(objects: Objects) -> Iterator[str]:
+    """A sentence for each shared buffer with elements that are written in a turn and that no port reads.
+
+    Args:
+        objects: of a description whose tilings can be lowered.
+
+    Raises:
+        TransferError: a tiling that contradicts itself.
+    """
+    for memory in objects.description.memories:
+        if memory.external or not memory.inputs or not memory.outputs:
+            continue
+        size = prod(memory.dimensions)
+        sides = (memory.inputs, memory.outputs)
+        written, read = (
+            np.unique(np.concatenate([_inside(_of_port(objects, each, memory), size) for each in ports]))
+            for ports in sides
+        )
+        if left := np.setdiff1d(written, read).size:
+            ports = " and ".join(map(objects.name, memory.outputs))
+            verb = "reads" if len(memory.outputs) == 1 else "read"
+            whole = (
+                f"{written.size - left:,} of the {written.size:,} elements that are written to {memory.name}"
+            )
+            yield f"{ports} {verb} {whole} in a turn"
+
+
+def _finding(
+    objects: Objects,
+    memory: MemoryObject,
+    reader: int,
+    unwritten: Addresses,
+    by_port: Mapping[int, Addresses],
+    written: Addresses,
+) -> Finding:
+    does = f"reads {len(unwritten):,} elements of {memory.name} that no port writes"
+    filled = f"{np.count_nonzero(written):,} of its {written.size:,} elements are written"
+    says = f"{objects.name(reader)} {does}, from number {unwritten[0]:,} on: in a turn {filled}"
+    read = Side(objects.name(reader), does, objects.ports[reader].line)
+    who, what = next(_twice(by_port, written.size), ([*by_port], ""))
+    names = " and ".join(objects.name(each) for each in who)
+    writers = [
+        Side(objects.name(each), what or "does not write them", objects.ports[each].line) for each in who
+    ]
+    if what:
+        tilings = "tiling" if len(who) == 1 else "tilings"
+        fix = (
+            f"Check offset, stride and size in the {tilings} of {names}: what is left out may be meant there."
+        )
+        message, sides = f"{says}; {names} {what}.", (*writers, read)
+    else:
+        fix = f"Let the tiling of {names} write them, or do not read them."
+        message, sides = f"{says}.", (read, *writers)
+    return Finding(UNWRITTEN, CODES[UNWRITTEN].severity, message, sides, fix=fix)
+
+
+def _twice(by_port: Mapping[int, Addresses], size: int) -> Iterator[tuple[list[int], str]]:
+    """A port that writes elements more often than once, or two that write the same."""
+    for number, places in by_port.items():
+        own = np.bincount(places, minlength=size)
+        if many := int(np.count_nonzero(own > 1)):
+            yield [number], f"writes {many:,} elements more than once"
+    for one, other in combinations(by_port, 2):
+        if many := np.intersect1d(by_port[one], by_port[other]).size:
+            yield [one, other], f"write the same {many:,} elements"
 
 
 def _of_port(objects: Objects, number: int, memory: MemoryObject) -> Addresses:

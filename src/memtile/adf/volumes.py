@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from memtile.adf.lookup import Lookup
 from memtile.adf.lowering import Lowered
 from memtile.adf.run_end import Missing, Volume
 from memtile.arch.tiles import WORD_BYTES
 from memtile.explain.deadlock.graph import PartyKind
-from memtile.explain.findings import Finding
+from memtile.explain.findings import CODES, Finding, Severity, Side
 from memtile.explain.results import Result
 
 _TOO_FEW, _LOCK = "MT0304", "MT0302"
+_LENGTHS = ("MT0323", "MT0324")
+_NOT_AWAITED = "MT0318"
+_AT_LOCKS = (_LOCK, "MT0322")
+"""A kernel beside others in its core, or whose code is not known, may be thought to give the update."""
+_VALUE = "Update it before the graph runs, or give it an initial_value."
 _CALLS = (
     "Update it once for each call of the kernel, or connect it with adf::async, so that it keeps its value."
 )
@@ -44,15 +49,33 @@ def volumes(lowered: Lowered, lookup: Lookup, asked: Asked, sent: Mapping[int, i
         yield Volume(outside.name, given // net.element_bytes, needed, element)
 
 
-def with_counts(result: Result, missing: Sequence[Missing]) -> Result:
+def with_counts(result: Result, missing: Sequence[Missing], unread: Sequence[str]) -> Result:
     """A result whose waits for an input that ran out of data say how much it lacks.
+
+    Both ends of each stream of a graph pass the same volume, or it is refused. Where an input ran out of data
+    no length of a descriptor is why; that a port reads a part of its buffer may be.
 
     Args:
         result: in the words of the graph.
         missing: of its inputs.
+        unread: what ports of shared buffers leave unread, a sentence for each buffer.
     """
-    by_name = {each.name: each for each in missing}
-    return replace(result, findings=tuple(_counted(each, by_name) for each in result.findings))
+    by_name = {each.name: each for each in missing if each.needed is not None}
+    counted = [_counted(each, by_name) for each in result.findings]
+    lengths = [each for each in counted if each.code in _LENGTHS]
+    if not by_name or not lengths:
+        return replace(result, findings=tuple(counted))
+    short = (_short(each, unread) for each in by_name.values())
+    rest = (each for each in counted if each not in lengths)
+    return replace(result, findings=(*short, *rest))
+
+
+def _short(missing: Missing, unread: Sequence[str]) -> Finding:
+    message = f"{missing.message}; {'; '.join(unread)}." if unread else f"{missing.message}."
+    side = Side(missing.name, "ran out of data")
+    ways = ["bring more data", *(["let the tiling read all elements"] * bool(unread))]
+    fix = f"{' or '.join(ways).capitalize()}, or run the graph for fewer iterations."
+    return Finding(_TOO_FEW, CODES[_TOO_FEW].severity, message, (side,), fix=fix)
 
 
 def _counted(finding: Finding, missing: Mapping[str, Missing]) -> Finding:
@@ -66,13 +89,43 @@ def _counted(finding: Finding, missing: Mapping[str, Missing]) -> Finding:
     return replace(finding, message=f"{says}{short.message}.", fix=fix)
 
 
-def with_updates(result: Result, updates: Mapping[str, int], calls: Mapping[str, int]) -> Result:
-    """A result whose waits for a synchronous parameter say how often the host has updated it.
+def unread_findings(lookup: Lookup, unread: Mapping[int, int]) -> Iterator[Finding]:
+    """One finding for each output GMIO that a host has never waited for since it asked for data.
+
+    Args:
+        lookup: of the graph.
+        unread: bytes of each output GMIO that were asked for and not waited for.
+    """
+    for gmio in lookup.description.gmios:
+        if nbytes := unread.get(gmio.id, 0):
+            does = f"is asked for {nbytes:,} bytes, and the host never waits for them"
+            message = f"{gmio.name} {does}: its memory may not have them when the host reads it."
+            fix = f"Call {gmio.name}.wait() after aie2gm_nb, before the memory is read."
+            side = Side(gmio.name, does, gmio.line)
+            yield Finding(_NOT_AWAITED, CODES[_NOT_AWAITED].severity, message, (side,), fix=fix)
+
+
+@dataclass(frozen=True, slots=True)
+class Updates:
+    """What the host has given an input parameter of a kernel.
+
+    Attributes:
+        name: of the port that the host updates.
+        done: updates so far.
+        needed: by the iterations asked for; None = one value, which stays.
+    """
+
+    name: str
+    done: int
+    needed: int | None
+
+
+def with_updates(result: Result, updates: Mapping[str, Updates]) -> Result:
+    """A result whose waits for a parameter say how often the host has updated it.
 
     Args:
         result: with the names of the array.
         updates: so far, by the name of the lock that each of them releases.
-        calls: iterations asked for, by the same.
     """
     waits = {each.id: each for each in result.waits.nodes}
     locks = {
@@ -82,18 +135,22 @@ def with_updates(result: Result, updates: Mapping[str, int], calls: Mapping[str,
         for lock in updates
         if f"'{lock}'" in waits[edge.gives].name
     }
-    return replace(result, findings=tuple(_updated(each, locks, updates, calls) for each in result.findings))
+    return replace(result, findings=tuple(_updated(each, locks, updates) for each in result.findings))
 
 
-def _updated(
-    finding: Finding, locks: Mapping[str, str], updates: Mapping[str, int], calls: Mapping[str, int]
-) -> Finding:
+def _updated(finding: Finding, locks: Mapping[str, str], updates: Mapping[str, Updates]) -> Finding:
+    """The finding; one about a wait that only the host can end names the host's port and its count."""
     lock = next((locks[side.who] for side in finding.sides if side.who in locks), None)
-    if finding.code != _LOCK or lock is None or updates[lock] >= calls[lock]:
+    if finding.code not in _AT_LOCKS or lock is None:
         return finding
-    done = f"{updates[lock]} time{'s' * (updates[lock] != 1)}"
-    message = (
-        f"{finding.sides[0].who} {finding.sides[0].does}; the host has updated it {done}, for {calls[lock]} "
-        "iterations."
-    )
-    return replace(finding, message=message, fix=_CALLS)
+    one, kernel = updates[lock], finding.sides[0]
+    if one.needed is None:
+        count, fix = "the host has given it no value", _VALUE
+    elif one.done < one.needed:
+        done = f"{one.done} time{'s' * (one.done != 1)}"
+        count, fix = f"the host has updated it {done}, for {one.needed} iterations", _CALLS
+    else:
+        return finding
+    message = f"{kernel.who} waits for an update of {one.name}; {count}."
+    side = Side(kernel.who, f"waits for an update of {one.name}", kernel.place, kernel.cycle)
+    return replace(finding, code=_LOCK, severity=Severity.ERROR, message=message, sides=(side,), fix=fix)

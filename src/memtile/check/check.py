@@ -33,7 +33,7 @@ from memtile.explain.lock_waits import lock_text
 from memtile.explain.lost_results import lost_findings
 from memtile.explain.oddities import INSTEAD_OF_WAITS, comes_of_chains, instead_of_waits
 from memtile.explain.orders.proof import Proof
-from memtile.explain.packet_headers import header_findings
+from memtile.explain.packet_headers import HEADERS, header_findings, without_waits_of
 from memtile.explain.packet_places import place_findings
 from memtile.importers.kernels.lock_balance import imbalances
 from memtile.importers.kernels.missing_programs import program_findings
@@ -114,6 +114,7 @@ def check(name: str, make: Callable[[], Subject]) -> CheckResult:
         found, proved = list(with_links(linked, findings)), None
     else:
         found, proved = _with_hangs(subject, findings, make)
+    found = [*without_waits_of([each for each in found if each.code == HEADERS], found)]
     odd = [each for each in found if each.code in INSTEAD_OF_WAITS]
     if odd:
         found = [*instead_of_waits(odd, [each for each in found if each not in odd])]

@@ -163,10 +163,11 @@ def _graph(name: str, device: str, settings: Sequence[str], kernels: KernelSourc
     graph, notes = graph_program([name], device, kernels, settings=settings), list[str]()
     try:
         notes += [each.text for each in graph.verdicts()]
-        notes += graph.check().notes
+        lowered = graph.lowered()
+        notes += (*lowered.plan.notes, *(f"{each}." for each in lowered.unread))
     except MemtileError as error:
         return CheckResult(name, tuple(refused(name, error)), notes=notes)
-    return CheckResult(name, (), notes=notes)
+    return CheckResult(name, lowered.findings, notes=notes)
 
 
 Part = tuple[str, Callable[[], "Subject"]]

@@ -13,6 +13,7 @@ import typer
 from memtile.arch.tiles import WORD_BYTES
 from memtile.cli.result_output import leave
 from memtile.cli.screen import SCREEN, Shown
+from memtile.explain.finding_places import placed
 from memtile.explain.limit import Lifted, Limit, table_lines
 from memtile.explain.waiting_sentences import finding_in_users_words, in_users_words
 from memtile.plain_text import json_text, printable
@@ -127,7 +128,7 @@ class ShownRun:
     def _stuck_lines(self, graph: GraphResult) -> Iterator[str]:
         if graph.unfinished:
             yield f"unfinished: {', '.join(graph.unfinished)}"
-        yield from _few([f"finding: {each}" for each in graph.result.findings], "findings", self.most)
+        yield from _few([f"finding: {placed(each)}" for each in graph.result.findings], "findings", self.most)
         yield from _few([f"waiting: {each}" for each in graph.waits], "waits", self.most)
 
 

@@ -15,8 +15,8 @@ from memtile.model.streams.switch_config import PACKET
 from memtile.sim.loop.engine import Engine
 
 HEADERS = "MT0340"
-_OF_LENGTHS = ("MT0304", "MT0108")
-"""Codes of waits for words that are not sent."""
+_OF_LENGTHS = ("MT0304", "MT0108", "MT0323", "MT0324")
+"""Codes of waits for words that are not sent, and of lengths that differ."""
 
 
 def header_findings(engine: Engine, find: Callable[[], PlannedWords]) -> Iterator[Finding]:
@@ -43,7 +43,7 @@ def header_findings(engine: Engine, find: Callable[[], PlannedWords]) -> Iterato
         (taken,), (data,) = takes, sent
         kept = not switch.drop_header[port]
         if data and _is_off(taken, data, kept=kept):
-            yield _finding(engine, planned.bds[ch], senders[0], kept=kept)
+            yield _finding(engine, planned.bds[ch], senders, kept=kept)
 
 
 def without_waits_of(found: Sequence[Finding], waits: Sequence[Finding]) -> Sequence[Finding]:
@@ -62,9 +62,10 @@ def _is_off(taken: int, data: int, *, kept: bool) -> bool:
     return taken % meant == 0 and taken % other != 0
 
 
-def _finding(engine: Engine, bds: list[PlannedBd], sender: PlannedBd, *, kept: bool) -> Finding:
-    own, data = bds[0], sender.length
-    name, packets = called(engine, own.ch), f"packets of {called(engine, sender.ch)}"
+def _finding(engine: Engine, bds: list[PlannedBd], senders: Sequence[PlannedBd], *, kept: bool) -> Finding:
+    own, data = bds[0], senders[0].length
+    from_each = {called(engine, each.ch): each for each in senders}
+    name, packets = called(engine, own.ch), f"packets of {' and '.join(from_each)}"
     many = own.length // (data if kept else data + 1)
     right = many * (data + 1 if kept else data)
     comes = f"{right:,} words come, {'with' if kept else 'without'} the header of each packet"
@@ -74,8 +75,6 @@ def _finding(engine: Engine, bds: list[PlannedBd], sender: PlannedBd, *, kept: b
     )
     other = "false" if kept else "true"
     fix = f"Let BD {own.number} take {right:,} words, or write keep_pkt_header = {other} in the packet flow."
-    sides = (
-        Side(name, does, own.said),
-        Side(called(engine, sender.ch), f"sends {data:,} words", sender.said),
-    )
+    sends = (Side(who, f"sends {data:,} words", each.said) for who, each in from_each.items())
+    sides = (Side(name, does, own.said), *sends)
     return Finding(HEADERS, CODES[HEADERS].severity, message, sides, fix=fix)

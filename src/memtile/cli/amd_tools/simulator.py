@@ -14,6 +14,7 @@ from memtile.cli.amd_tools.simulator_options import AIESIMULATOR, SOURCE, X86SIM
 from memtile.cli.amd_tools.work_folder import read_work
 from memtile.cli.exit_codes import ExitCode
 from memtile.errors import DesignError
+from memtile.explain.findings import Severity
 
 if TYPE_CHECKING:
     from memtile.adf.program_run import ProgramResult
@@ -57,7 +58,8 @@ def _run(tool: str, line: CommandLine, report: Report, asked: object) -> int:
     ended = simulate(asked, Path(line.last("input-dir", ".")), folder, options, timed=is_timed)
     found = ended.graph
     assert found is not None
-    for each in (*ended.cautions, *found.notes):
+    warnings = (each.message for each in found.result.findings if each.severity is Severity.WARNING)
+    for each in (*ended.cautions, *found.notes, *(warnings if found.result.good else ())):
         report.line(f"note: {each}")
     if not asked.is_functional:
         _report_times(found, line, report)

@@ -543,10 +543,11 @@ class ChainEnd:
         engine, waits = self.waits.engine, self.waits
         planned = PlannedWords.of(engine, waits.chains)
         packet = waits.streams.stream_id(port)
-        lost = PacketIds(planned).lost(port, packet) if not packet_ways(engine, packet, port) else None
+        ids, sender = PacketIds(planned), waits.streams.origin(port)
+        lost = ids.lost(port, packet) if not packet_ways(engine, packet, port) else None
+        lost = lost or ids.without_header(port, sender)
         if lost is None:
             fix = "Give a slot of the port that stream id, or the packet another one."
-            sender = waits.streams.origin(port)
             if sender < 0:
                 return self._made("MT0306", stuck_text(engine, port), fix)
             who = called(engine, sender)

@@ -57,6 +57,22 @@ class PacketIds:
         fix = f"Give BD {sender.number} packet id {_ID.get(unused[0])}, or the packet flow id {packet}."
         return LostPacket(sender, says, fix)
 
+    def without_header(self, port: int, sender: int) -> LostPacket | None:
+        """What is known of words that a slave port reads as a packet; None if a BD adds headers.
+
+        Args:
+            port: the slave port.
+            sender: channel whose words they are.
+        """
+        bds = self._planned.bds.get(sender, [])
+        if not bds or any(bd.descriptor.packet is not None for bd in bds):
+            return None
+        where, number = port_name(self._engine, port), bds[0].number
+        text = f"adds no packet header with BD {number}: {where} reads the first word of its data as one"
+        ids = " or ".join(f"{_ID.get(slot)}" for slot in self._unused(port))
+        fix = f"Give BD {number} packet id {ids}." if ids else f"Give BD {number} a packet id."
+        return LostPacket(bds[0], text, fix)
+
     def _coming(self, port: int) -> Iterator[tuple[PlannedBd, int]]:
         """The descriptors whose packets come to a port, and their ids."""
         for bds in self._planned.bds.values():

@@ -294,7 +294,7 @@ class WordBalance:
         rings = [self.planned.bds[bd.ch], *(self.planned.bds[ch] for ch in {each.ch for each in ends})]
         if len({sum(each.length for each in ring) for ring in rings}) == 1:
             yield Opinion(Measure.STREAM, bd.length, "", ends)
-        elif len(lengths) == 1:
+        elif len(lengths) == 1 and not (bd.length > min(lengths) and bd.length % min(lengths) == 0):
             (length,) = lengths
             text = f"{called(self.engine, ends[0].ch)} {self._verb(ends[0])} {length} with each BD"
             fits = length != bd.length and (length % bd.length == 0 or bd.length % length == 0)

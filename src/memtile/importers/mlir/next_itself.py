@@ -1,8 +1,9 @@
-"""Descriptors of a text that are followed by themselves, or by a later one, where the first was to come."""
+"""Descriptors of a text that are followed by others than the next of their chain, or by themselves."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 
 from memtile.arch.tiles import DIRECTIONS
 from memtile.explain.bd_findings import line_of
@@ -21,13 +22,17 @@ _Blocks = Mapping[str, OperationBlock]
 
 
 def next_findings(made: Configured) -> Iterator[Finding]:
-    """One finding for each BD whose chain leaves out others that take part in its work.
+    """One finding for each BD whose chain leaves out others of its work, or goes on with those of another.
 
     Either BDs come before it that the chain never comes back to, or there are BDs that lead to it and that
     nothing leads to. A ring of several BDs leaves out those before it only if all do the same work in turn.
     """
     blocks = dict(_blocks(made.device.operation))
     for chain in made.device.chains:
+        into = _into_another(made, chain)
+        if into is not None:
+            yield into
+            continue
         last = chain.bds[-1] if chain.bds else None
         if last is None or last.next is None or chain.operation.name != "aie.dma_start":
             continue
@@ -41,6 +46,31 @@ def next_findings(made: Configured) -> Iterator[Finding]:
         following = _left_out(last, around, made) if len(chain.bds) == 1 else chain.bds[0]
         if following is not None and (len(chain.bds) == 1 or _alike(made, following, last)):
             yield _finding(made, chain, last, following)
+
+
+def _into_another(made: Configured, chain: ChainDescription) -> Finding | None:
+    """The finding of a chain that goes on with the first BD of a channel of the other direction."""
+    others = {
+        id(each.bds[0].operation): each
+        for each in made.device.chains
+        if each.bds and each.tile == chain.tile and each.direction != chain.direction
+    }
+    for bd, following in pairwise(chain.bds):
+        other = others.get(id(following.operation))
+        if other is None or id(bd.operation) in {id(each.operation) for each in other.bds}:
+            continue
+        who, its = _called(made, chain), _called(made, other)
+        does = f"BD {bd.number} is followed by the first BD of {its} (aie.next_bd)"
+        place, first = _place(bd), line_of(_place(chain.bds[0]))
+        message = f"{who}: {does} at {line_of(place)}, and the BD of {first} is never run again."
+        fix = f"Let it be followed by the BD of {first}."
+        return Finding(_CODE, CODES[_CODE].severity, message, (Side(who, does, place),), fix=fix)
+    return None
+
+
+def _called(made: Configured, chain: ChainDescription) -> str:
+    tile, direction = made.tiles[chain.tile], DIRECTIONS.index(chain.direction)
+    return called(tile.engine, (tile.s2mm, tile.mm2s)[direction][chain.channel].index)
 
 
 def _alike(made: Configured, one: BdDescription, other: BdDescription) -> bool:
@@ -117,8 +147,7 @@ def _leads_to(label: str, bd: BdDescription, blocks: _Blocks) -> bool:
 
 
 def _finding(made: Configured, chain: ChainDescription, bd: BdDescription, other: BdDescription) -> Finding:
-    tile, direction = made.tiles[chain.tile], DIRECTIONS.index(chain.direction)
-    who = called(tile.engine, (tile.s2mm, tile.mm2s)[direction][chain.channel].index)
+    who = _called(made, chain)
     place, there = _place(bd), line_of(_place(other))
     itself = bd.next == len(chain.bds) - 1
     following = "itself" if itself else f"BD {chain.bds[bd.next or 0].number} again"
