@@ -44,24 +44,27 @@ def key(array: Array, **options: Any) -> str:
 
 
 @pytest.mark.parametrize("given", [{}, {"tasks": 3}, {"tasks": 5, "device": "npu2", "far": 1}])
-def test_a_run_is_taken_from_an_equal_one_with_all_that_it_leaves(
-    store: RunStore, given: dict[str, Any]
-) -> None:
+@pytest.mark.usefixtures("store")
+def test_a_run_is_taken_from_an_equal_one_with_all_that_it_leaves(given: dict[str, Any]) -> None:
     first, again = relay(**given), relay(**given)
     ran, taken = first.run(data=False), again.run(data=False)
     assert (ran.recalled, taken.recalled) == (False, True)
     assert left(first, ran) == left(again, taken)
-    assert not first.run(data=False).recalled and first.run(data=False) == again.run(data=False)
+    assert not first.run(data=False).recalled
+    assert first.run(data=False) == again.run(data=False)
 
 
-def test_results_say_that_they_are_taken_from_an_earlier_run(store: RunStore) -> None:
+@pytest.mark.usefixtures("store")
+def test_results_say_that_they_are_taken_from_an_earlier_run() -> None:
     (ran, taken) = (relay().run(data=False) for _ in range(2))
-    assert taken == ran and taken.as_json() == {**ran.as_json(), "recalled": True}
+    assert taken == ran
+    assert taken.as_json() == {**ran.as_json(), "recalled": True}
     assert verdict(taken) == f"{verdict(ran)}; taken from an earlier run"
     assert "taken from an earlier run: its whole start was the same" in str(taken)
 
 
-def test_an_array_goes_on_after_a_run_that_was_taken_as_after_one_that_ran(store: RunStore) -> None:
+@pytest.mark.usefixtures("store")
+def test_an_array_goes_on_after_a_run_that_was_taken_as_after_one_that_ran() -> None:
     def twice(array: Array) -> Any:
         array.run(data=False)
         outside = array.interface_tile(0)
@@ -130,11 +133,13 @@ OTHERS: dict[str, Made] = {
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_another_start_is_another_run(store: RunStore, name: str) -> None:
+@pytest.mark.usefixtures("store")
+def test_another_start_is_another_run(name: str) -> None:
     assert key(OTHERS[name]()) != key(relay(tasks=2)) == key(relay(tasks=2))
 
 
-def test_every_table_that_a_model_is_built_with_is_part_of_its_start(store: RunStore) -> None:
+@pytest.mark.usefixtures("store")
+def test_every_table_that_a_model_is_built_with_is_part_of_its_start() -> None:
     array = relay(tasks=2)
     usual = start(array)
     assert usual is not None
@@ -149,7 +154,8 @@ def test_every_table_that_a_model_is_built_with_is_part_of_its_start(store: RunS
             numbers.flat[-1] ^= 1
 
 
-def test_every_column_of_the_state_is_part_of_the_start(store: RunStore) -> None:
+@pytest.mark.usefixtures("store")
+def test_every_column_of_the_state_is_part_of_the_start() -> None:
     usual = start(relay(tasks=2))
     assert usual is not None
     for name in (each.name for each in columns(relay().engine.state) if each.values.size):
@@ -163,15 +169,18 @@ def test_every_column_of_the_state_is_part_of_the_start(store: RunStore) -> None
         values.flat[-1] = before
 
 
-def test_another_reach_of_a_kernel_is_another_run(store: RunStore) -> None:
+@pytest.mark.usefixtures("store")
+def test_another_reach_of_a_kernel_is_another_run() -> None:
     assert key(relay(reaches=((0, 3),))) != key(relay(reaches=((0, 4),)))
 
 
-def test_another_limit_is_another_run(store: RunStore) -> None:
+@pytest.mark.usefixtures("store")
+def test_another_limit_is_another_run() -> None:
     assert key(relay(), max_cycles=10_000_001) != key(relay())
 
 
-def test_a_run_that_steps_each_cycle_is_another_one(store: RunStore) -> None:
+@pytest.mark.usefixtures("store")
+def test_a_run_that_steps_each_cycle_is_another_one() -> None:
     def made() -> Array:
         array = relay()
         array.engine.forward.on = True  # as it is in the compiled engine
@@ -181,19 +190,22 @@ def test_a_run_that_steps_each_cycle_is_another_one(store: RunStore) -> None:
 
 
 @pytest.mark.parametrize("constant", ["core_lock", "firmware_push"])
-def test_other_timing_is_another_run(store: RunStore, constant: str) -> None:
+@pytest.mark.usefixtures("store")
+def test_other_timing_is_another_run(constant: str) -> None:
     usual = key(relay())
     with chosen_timing({constant: 3}):
         assert key(relay()) != usual
 
 
-def test_other_sources_are_another_run(store: RunStore, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("store")
+def test_other_sources_are_another_run(monkeypatch: pytest.MonkeyPatch) -> None:
     usual = key(relay())
     monkeypatch.setattr(earlier_runs, "build", lambda: "others")
     assert key(relay()) != usual
 
 
-def test_cycles_of_kernels_in_force_are_part_of_the_start(store: RunStore) -> None:
+@pytest.mark.usefixtures("store")
+def test_cycles_of_kernels_in_force_are_part_of_the_start() -> None:
     usual = key(relay(count=200))
     with kernel_time({-1: 50}):
         assert key(relay(count=200)) != usual
@@ -217,7 +229,7 @@ def _fed() -> Array:
 
 def _watched() -> Array:
     array = relay()
-    array.engine.observe(lambda door, tile: door)
+    array.engine.observe(lambda door, _tile: door)
     return array
 
 
@@ -261,12 +273,14 @@ UNKNOWN: dict[str, Made] = {
 
 
 @pytest.mark.parametrize("name", UNKNOWN)
-def test_a_run_that_data_alone_does_not_decide_has_no_start(store: RunStore, name: str) -> None:
+@pytest.mark.usefixtures("store")
+def test_a_run_that_data_alone_does_not_decide_has_no_start(name: str) -> None:
     assert start(relay()) is not None
     assert start(UNKNOWN[name]()) is None
 
 
-def test_what_is_in_force_around_a_model_keeps_it_from_earlier_runs(store: RunStore) -> None:
+@pytest.mark.usefixtures("store")
+def test_what_is_in_force_around_a_model_keeps_it_from_earlier_runs() -> None:
     arrays = [relay(tasks=2) for _ in range(3)]
     with relaxed_models({}, no_waits=True):
         assert start(arrays[0]) is None
@@ -279,7 +293,8 @@ def test_what_is_in_force_around_a_model_keeps_it_from_earlier_runs(store: RunSt
         assert not [relay().run(**{"data": False, **options}).recalled for _ in range(2)][1]
 
 
-def test_a_run_that_did_not_end_is_not_kept(store: RunStore, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("store")
+def test_a_run_that_did_not_end_is_not_kept(tmp_path: Path) -> None:
     last = relay().run(data=False, recall=False).cycles - 1
     assert not relay().run(last, data=False).good
     assert not relay(kernel=listed(name="idle")).run(data=False).good
@@ -301,19 +316,22 @@ def test_a_damaged_file_is_removed_and_the_run_made_anew(store: RunStore, tmp_pa
         whole + b"x",
     ):
         file.write_bytes(damaged)
-        assert store.read(file.stem) is None and not file.exists()
+        assert store.read(file.stem) is None
+        assert not file.exists()
     file.write_bytes(flipped)
     assert [relay().run(data=False).recalled for _ in range(2)] == [False, True]
     other = file.with_name("00.run")
     file.rename(other)
-    assert store.read("00") is None and not other.exists()  # of another start
+    assert store.read("00") is None
+    assert not other.exists()
 
 
 def test_an_end_of_another_model_is_not_taken(store: RunStore, tmp_path: Path) -> None:
     relay(device="npu2").run(data=False)
     (file,) = tmp_path.glob("*.run")
     end, mine = store.read(file.stem), start(relay())
-    assert end is not None and mine is not None
+    assert end is not None
+    assert mine is not None
     store.write(mine.key, end)
     assert not relay().run(data=False).recalled
     relay(count=9).run(data=False)
@@ -324,7 +342,8 @@ def test_an_end_of_another_model_is_not_taken(store: RunStore, tmp_path: Path) -
     assert not relay().run(data=False).recalled
 
 
-def test_the_files_used_last_stay(store: RunStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("store")
+def test_the_files_used_last_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_store, "MOST_FILES", 2)
     keys = [key(relay(count=n)) for n in (3, 4, 5)]
     for n in (3, 4):
@@ -337,12 +356,15 @@ def test_the_files_used_last_stay(store: RunStore, tmp_path: Path, monkeypatch: 
     assert {file.stem for file in tmp_path.glob("*.run")} == {keys[0], keys[2]}
 
 
-def test_a_long_end_is_not_kept(store: RunStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("store")
+def test_a_long_end_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_store, "MOST_BYTES", 100)
-    assert relay().run(data=False).good and not list(tmp_path.glob("*.run"))
+    assert relay().run(data=False).good
+    assert not list(tmp_path.glob("*.run"))
 
 
-def test_a_place_that_cannot_be_written_costs_only_time(store: RunStore, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("store")
+def test_a_place_that_cannot_be_written_costs_only_time(tmp_path: Path) -> None:
     with store_in(tmp_path / "missing"):
         assert [relay().run(data=False).recalled for _ in range(2)] == [False, False]
 
@@ -354,7 +376,9 @@ def test_the_environment_turns_earlier_runs_off(monkeypatch: pytest.MonkeyPatch)
 
 def test_kernels_that_are_lists_do_what_they_say() -> None:
     found = steps_of(listed(cycles(3), name="x"))
-    assert found == (cycles(3),) and steps_of(None) is None and steps_of(_spoiled_plain) is None
+    assert found == (cycles(3),)
+    assert steps_of(None) is None
+    assert steps_of(_spoiled_plain) is None
 
 
 def _spoiled_plain(core: Core) -> Iterator[Action]:
