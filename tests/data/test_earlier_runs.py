@@ -16,6 +16,7 @@ from memtile.arch.timing import chosen_timing
 from memtile.design.array import Array
 from memtile.design.transfers import TransferPart
 from memtile.explain.summary import verdict
+from memtile.jit.cache import last_use
 from memtile.kernels import Action, Core
 from memtile.model.state.state_differences import columns
 from memtile.runs import earlier_runs, run_store
@@ -383,3 +384,71 @@ def test_kernels_that_are_lists_do_what_they_say() -> None:
 
 def _spoiled_plain(core: Core) -> Iterator[Action]:
     yield core.cycles(1)
+
+
+@pytest.fixture
+def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file that stands for the sources of this process, which keeps runs in a cache of its own."""
+    file = tmp_path / "source.py"
+    file.write_text("a = 1\n", encoding="utf-8")
+    monkeypatch.setattr(run_store, "_LOADED", {file: run_store._stamp(file)})
+    monkeypatch.setenv(earlier_runs.VARIABLE, "1")
+    monkeypatch.setenv("MEMTILE_CACHE", str(tmp_path / "cache"))
+    run_store.usual_store.cache_clear()
+    return file
+
+
+def test_a_process_whose_sources_have_changed_keeps_and_takes_no_run(source: Path) -> None:
+    """Its code is not that of their hash."""
+    usual = earlier_runs.store_in_use()
+    assert usual is not None
+    with store_in(source.parent) as kept:
+        source.write_text("a = 22\n", encoding="utf-8")
+        assert not relay().run(data=False).recalled
+        assert [*source.parent.glob("*.run")] == [], kept
+    assert earlier_runs.store_in_use() is None
+    source.unlink()
+    assert earlier_runs.store_in_use() is None
+
+
+@pytest.mark.usefixtures("source")
+def test_runs_with_checked_indices_are_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(earlier_runs, "BOUNDS", True)
+    assert earlier_runs.store_in_use() is None
+
+
+@pytest.mark.usefixtures("source")
+def test_a_cache_that_cannot_be_used_refuses_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMTILE_CACHE", "/dev/null/x")
+    assert earlier_runs.store_in_use() is None
+    assert not relay().run(data=False).recalled
+
+
+@pytest.mark.parametrize("what", ["the file", "the lock", "a file that was used long ago"])
+def test_what_the_system_refuses_costs_only_time(
+    store: RunStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    """Folders in the place of files stand for files of another user, which no test can make."""
+    relay().run(data=False)
+    (file,) = tmp_path.glob("*.run")
+    monkeypatch.setattr(run_store, "MOST_FILES", 1)
+    places = {
+        "the file": file,
+        "the lock": tmp_path / ".lock",
+        "a file that was used long ago": tmp_path / "0.run",
+    }
+    place = places[what]
+    place.unlink(missing_ok=True)
+    place.mkdir()
+    (place / "inside").touch()
+    os.utime(place, (1, 1))
+    for _ in range(2):
+        assert relay(count=9).run(data=False).good
+    assert relay().run(data=False).good
+    assert store.read(file.stem) is None or what != "the file"
+
+
+def test_a_file_that_another_process_has_removed_was_used_before_all_others(tmp_path: Path) -> None:
+    (tmp_path / "dangling").symlink_to(tmp_path / "nothing")
+    (tmp_path / "there").touch()
+    assert sorted(tmp_path.iterdir(), key=last_use)[0].name == "dangling"

@@ -59,6 +59,41 @@ ANOTHER, NO_START = (
 )
 MUTANTS = (
     Mutant(
+        "a process with old code keeps runs of new sources",
+        "runs/earlier_runs.py",
+        "if end is not None and sources_are_loaded():",
+        "if end is not None:",
+        f"{EARLIER}test_a_process_whose_sources_have_changed_keeps_and_takes_no_run",
+    ),
+    Mutant(
+        "a process with old code takes runs of new sources",
+        "runs/earlier_runs.py",
+        "or BOUNDS or not sources_are_loaded():",
+        "or BOUNDS:",
+        f"{EARLIER}test_a_process_whose_sources_have_changed_keeps_and_takes_no_run",
+    ),
+    Mutant(
+        "a run with checked indices is taken from one without",
+        "runs/earlier_runs.py",
+        "or BOUNDS or not",
+        "or not",
+        f"{EARLIER}test_runs_with_checked_indices_are_run",
+    ),
+    Mutant(
+        "a file of a run that cannot be read ends the next one",
+        "runs/run_store.py",
+        "        except OSError:\n            return None\n        found",
+        "        except FileNotFoundError:\n            return None\n        found",
+        f"{EARLIER}test_what_the_system_refuses_costs_only_time[the file]",
+    ),
+    Mutant(
+        "a lock of another user loses the result of a run",
+        "runs/run_store.py",
+        "with suppress(InputFileError, OSError):",
+        "with suppress(InputFileError):",
+        f"{EARLIER}test_what_the_system_refuses_costs_only_time[the lock]",
+    ),
+    Mutant(
         "an earlier run of other kernels is taken",
         "sim/loop/run_start.py",
         '"kernels": digest(kernels)',

@@ -196,7 +196,7 @@ class GraphProgram:
             DesignError: the graph does not fit the device, or a call of the host is out of order.
         """
         chosen = RunOptions.of(options, more).refuse(
-            "a graph in C++", "untimed", "data", "pad_arguments", "dispatch"
+            "a graph in C++", "untimed", "data", "recall", "pad_arguments", "dispatch"
         )
         return ProgramRun(self.files, replace(self.options, run=chosen)).run()
 

@@ -1,4 +1,4 @@
-"""Where compiled code is kept: one directory for each state of the sources that take part.
+"""Where compiled code, and ends of runs, are kept: a directory for each state of the sources that take part.
 
 Numba does not notice a change in a function called from another module, so the directory is named by a hash
 of them all; who has an entry compiled says which they are. Only the directories used last stay, so that the
@@ -105,7 +105,7 @@ Sources = tuple[str, ...]
 _PACKAGE = Path(__file__).resolve().parents[1]
 _OURS = Path(__file__).parent.name
 COMPLETE = "complete"  # file that says that all of an engine is there
-_STAY = 8  # directories, two for each state of the sources; others may share the place
+_STAY = 8  # directories of a kind; of compiled code two for each state of the sources
 _VARIABLE = "MEMTILE_CACHE"
 _VERSION = re.compile(r'"version": "([^"]+)"')  # as versioneer writes it
 _CANNOT = "it cannot be written"
@@ -207,7 +207,7 @@ def own_place(folder: str, build: str) -> Path:
         "" if refused == _CANNOT else f"{_VARIABLE} is {override}, and {refused}",
         reason="cache",
         where="environment",
-        source="the compiled engine is kept there",
+        source="the compiled engine and ends of runs are kept there",
     )
 
 
@@ -244,7 +244,15 @@ def _alone(path: Path, waiting: Callable[[], None]) -> Iterator[None]:
 
 
 def forget_old(mine: Path) -> None:
-    """Remove all directories of compiled code beside ``mine`` but those used last."""
+    """Remove all directories beside ``mine`` but those used last."""
     others = [d for d in mine.parent.iterdir() if d.is_dir() and d != mine]
-    for directory in sorted(others, key=lambda d: d.stat().st_mtime, reverse=True)[_STAY - 1 :]:
+    for directory in sorted(others, key=last_use, reverse=True)[_STAY - 1 :]:
         system().remove_folder(directory)
+
+
+def last_use(path: Path) -> float:
+    """When a file or directory of the cache was used last; 0 where another process has removed it."""
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0

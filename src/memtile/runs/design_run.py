@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -127,7 +128,8 @@ def run_on(machine: Machine, options: RunOptions) -> Result:
     if engine.wordless:  # they say what is missing, and nothing of the words
         found = replace(found, checks=(), words=False)
     if start is not None and not recalled and found.good and (late is None or not late.words):
-        start.keep()
+        with suppress(KeyboardInterrupt):  # the run is done: only its end is not kept then
+            start.keep()
     needed = engine.words_needed_by
     return replace(found, parameters=dict(machine.parameters), words_needed_by=needed, recalled=recalled)
 

@@ -12,9 +12,11 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
+from memtile.errors import MemtileError
+from memtile.jit.settings import BOUNDS
 from memtile.runs.machine import Machine
 from memtile.runs.options import RunOptions
-from memtile.runs.run_store import RunStore, build, usual_store
+from memtile.runs.run_store import RunStore, build, sources_are_loaded, usual_store
 from memtile.sim.loop.run_end import RunEnd, end_of, put_end
 from memtile.sim.loop.run_start import digest, start_of
 from memtile.sim.loop.timing_only import words_wanted
@@ -23,8 +25,17 @@ VARIABLE = "MEMTILE_RECALL"
 
 
 def store_in_use() -> RunStore | None:
-    """Where ends of runs are kept; None where the environment has ``MEMTILE_RECALL=0``."""
-    return None if os.environ.get(VARIABLE) == "0" else usual_store()
+    """Where ends of runs are kept; None if there is no place for them, or they are not wanted.
+
+    They are not where the environment has ``MEMTILE_RECALL=0``, indices are checked, or sources have changed
+    since this process imported them.
+    """
+    if os.environ.get(VARIABLE) == "0" or BOUNDS or not sources_are_loaded():
+        return None
+    try:
+        return usual_store()
+    except (MemtileError, OSError):
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +57,13 @@ class RunStart:
         """The start of a run; None if data alone does not decide it, or earlier runs are not wanted."""
         if options.untimed or not options.recall or words_wanted() or not machine.engine.cores.running:
             return None
-        store = store_in_use()
         hosts = [each.beginning() for each in machine.hosts]
-        if store is None or None in hosts or len(hosts) > 1:
+        if None in hosts or len(hosts) > 1:
             return None
         machine.engine.make_ready()
         found = start_of(machine.engine) if not machine.engine.words_needed_by else None
-        if found is None:
+        store = None if found is None else store_in_use()
+        if found is None or store is None:
             return None
         limits = digest(options.max_cycles, machine.engine.skipper.chosen)
         return cls(machine, {**found, "hosts": digest(hosts), "limits": limits, "build": build()}, store)
@@ -75,6 +86,6 @@ class RunStart:
         """Keep the end of the run, which was a good one, if its kernels have ended."""
         hosts = self.machine.hosts
         end = end_of(self.machine.engine, self.parts["state"])
-        if end is not None:
+        if end is not None and sources_are_loaded():
             known = {**end.facts, "hosts": [sequence.end() for sequence in hosts]}
             self.store.write(self.key, RunEnd(end.arrays, known))

@@ -47,7 +47,7 @@ class RunOptions:
             outputs and no comparisons. ``Result.words_needed_by`` says why words were moved after all. For
             designs in Python, with a clock.
         recall: take the outcome of a run without words from an equal one that was run before, where all that
-            decides about it is known (``docs/speed.md``); False = run it.
+            decides about it is known (``docs/speed.md``), with no calls of ``progress``; False = run it.
         pad_arguments: pad with zeros arrays that are missing or shorter than the program reads.
         dispatch: how a program is launched: "elf" or "xclbin"; None = as is usual on its device. It sets how
             fast firmware pushes tasks, and what happens to a task when its queue is full (DEV-QUEUE-2).

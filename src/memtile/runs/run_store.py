@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.errors import InputFileError
-from memtile.jit.cache import forget_old, own_place, source_hash
+from memtile.jit.cache import files_of, forget_old, last_use, numba_version, own_place, source_hash
 from memtile.output_files import output_file
 from memtile.sim.loop.run_end import RunEnd
 from memtile.system import locked_file, system
@@ -34,10 +34,27 @@ _LENGTH = 8  # bytes that say how long the facts are
 _SUM = sha256().digest_size
 
 
+def _stamp(path: Path) -> tuple[int, int]:
+    """Size and time of the last change of a file."""
+    found = path.stat()
+    return found.st_size, found.st_mtime_ns
+
+
+_LOADED = {path: _stamp(path) for path in files_of(SOURCES)}
+
+
+def sources_are_loaded() -> bool:
+    """Whether sources are as they were when this process imported them: what runs is what their hash says."""
+    try:
+        return all(_stamp(path) == was for path, was in _LOADED.items())
+    except OSError:
+        return False
+
+
 @cache
 def build() -> str:
     """Name of what made the files: the sources, and the versions that they run with."""
-    return f"{source_hash(SOURCES)}-{python_version()}-{np.__version__}"
+    return f"{source_hash(SOURCES)}-{python_version()}-{np.__version__}-{numba_version()}"
 
 
 class RunStore:
@@ -56,10 +73,10 @@ class RunStore:
         try:
             with path.open("rb") as file:
                 text = file.read(MOST_BYTES + 1)
-        except FileNotFoundError:
+        except OSError:
             return None
         found = _read(text, key)
-        with suppress(FileNotFoundError):  # another process has removed it
+        with suppress(OSError):  # another process has removed it, or it is another user's
             if found is None:
                 system().unlink(path)
             else:
@@ -71,7 +88,7 @@ class RunStore:
         text = _written(key, end)
         if len(text) > MOST_BYTES:
             return
-        with suppress(InputFileError):
+        with suppress(InputFileError, OSError):
             with output_file(self._folder / f"{key}{_SUFFIX}", durable=False) as file:
                 file.write(text)
             self._forget_old()
@@ -82,9 +99,8 @@ class RunStore:
         if lock is None:
             return
         with lock:
-            files = [(path.stat().st_mtime, path) for path in self._folder.glob(f"*{_SUFFIX}")]
-            for _, path in sorted(files, reverse=True)[MOST_FILES:]:
-                with suppress(FileNotFoundError):
+            for path in sorted(self._folder.glob(f"*{_SUFFIX}"), key=last_use, reverse=True)[MOST_FILES:]:
+                with suppress(OSError):
                     system().unlink(path)
 
 

@@ -56,7 +56,7 @@ class Session:
         return Run(observed.with_proof(observed.added_to(result), sequence_reasons(self._machine.hosts)))
 
     def _program_run(self, array: ArrayMachine, program: Program, options: RunOptions) -> Run:
-        options.refuse("a program of register writes", "data")
+        options.refuse("a program of register writes", "data", "recall")
         if program.launched:
             with observing(array, options) as observed:
                 if not options.untimed:

@@ -1,7 +1,8 @@
 """A model after a run without words, as data to be put into an equal model that has not run.
 
-What is kept are the columns that the run changed, and what is known of kernels and of skipped time. Words are
-not: they mean nothing after such a run (``sim.loop.timing_only``).
+What is kept are the columns that the run changed, and what is known of kernels and of skipped time. Words
+are not: they mean nothing after such a run (``sim.loop.timing_only``). Nor is what words in streams carry,
+such as TLAST: a run that leaves words in streams is stuck, and none is kept.
 """
 
 from __future__ import annotations
