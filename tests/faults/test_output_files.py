@@ -370,9 +370,7 @@ EXCEPTIONS = {
     "sim/ports/external_buffers.py: memmap 'r+' if writable else 'r'": "a file named as memory of the host",
     "cli/terminal_streams.py: fdopen 'w' if number else 'r'": "a standard stream that was closed",
     "cli/agents/server.py: open 'wb'": "a pipe to the part that answers",
-    "cli/agents/tool_worker.py: fdopen 'w'": "a pipe to the process that asks",
-    "cli/suite_attempt.py: fdopen 'w'": "a pipe to the process that asks",
-    "explore/sweep/processes.py: fdopen 'w'": "a pipe to the process that asks",
+    "explore/line_answers.py: fdopen 'w'": "a pipe to the process that asks",
 }
 
 
