@@ -289,6 +289,8 @@ def test_a_suspect_leaves_waits_that_it_does_not_explain() -> None:
     assert instead_of_waits([chained], [own, *faults])[1:] == faults
     assert instead_of_waits([one], [own, *faults])[1:] == faults
     assert instead_of_waits([one], [own, wait("core (0, 2)", "MT0110")])[1:] == ()
+    unknown = replace(wait("core (0, 2)", "MT0322"), severity=Severity.NOTE)  # whose releaser is
+    assert instead_of_waits([one], [unknown]) == (replace(one, severity=Severity.ERROR),)
 
 
 def never(body: str) -> str:

@@ -574,7 +574,7 @@ MUTANTS = (
         "explain/oddities.py",
         '"MT0315", _OPEN, _NOT_TAKEN}',
         '"MT0315", _NOT_TAKEN}',
-        "tests/faults/test_host_turns.py::test_a_barrier_that_is_not_set_for_each_round_is_named",
+        "tests/faults/test_host_turns.py::test_a_suspect_leaves_waits_that_it_does_not_explain",
     ),
     Mutant(
         "of two writers one may release for both",
