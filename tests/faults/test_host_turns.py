@@ -319,6 +319,16 @@ def test_an_object_fifo_that_no_way_comes_to_is_not_left_out(body: str, codes: l
     assert errors == (codes or ["MT0103"])
 
 
+def test_a_loop_that_is_off_is_suspected_beside_an_object_fifo_that_may_be_left_out() -> None:
+    """Which of them it is the run tells: that of the core apart may be meant so, and be no finding."""
+    apart = (
+        f"%e = aie.tile(0, 4)\n{fifo('two', 's', 'e', 16)}\n{core('e', loop(9, use('two', 'Consume', 16)))}"
+    )
+    design = window(3).replace("aie.runtime_sequence", f"{apart}\naie.runtime_sequence")
+    assert [each.code for each in load_still(Text("d.mlir", design)).oddities.chained] == [UNMOVED, UNEVEN]
+    assert len(checked(design, UNEVEN)) == 1
+
+
 def test_what_is_left_out_takes_the_place_of_what_is_uneven_only_where_it_stays() -> None:
     wait = Finding("MT0302", Severity.ERROR, "it waits for @two", (Side("core (0, 2)", ""),))
     late = Suspect(UNMOVED, Severity.WARNING, "left out", waiting=[("@two",)], latent=True)

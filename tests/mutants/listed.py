@@ -14201,4 +14201,12 @@ MUTANTS = (
         "if not step.acquires\n",
         "tests/faults/test_host_turns.py::test_a_barrier_that_is_moved_otherwise_or_never_by_the_host_is_none",
     ),
+    Mutant(
+        "what may be left out hides a loop that is off",
+        "importers/kernels/host_turns.py",
+        "    yield from unmoved_findings(made, texts, balance, pushed)\n",
+        "    yield from (unmoved := [*unmoved_findings(made, texts, balance, pushed)])\n    if unmoved:\n        return\n",
+        "tests/faults/test_host_turns.py"
+        "::test_a_loop_that_is_off_is_suspected_beside_an_object_fifo_that_may_be_left_out",
+    ),
 )
