@@ -14205,7 +14205,8 @@ MUTANTS = (
         "what may be left out hides a loop that is off",
         "importers/kernels/host_turns.py",
         "    yield from unmoved_findings(made, texts, balance, pushed)\n",
-        "    yield from (unmoved := [*unmoved_findings(made, texts, balance, pushed)])\n    if unmoved:\n        return\n",
+        "    yield from (left := [*unmoved_findings(made, texts, balance, pushed)])\n"
+        "    if left:\n        return\n",
         "tests/faults/test_host_turns.py"
         "::test_a_loop_that_is_off_is_suspected_beside_an_object_fifo_that_may_be_left_out",
     ),
