@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
-from memtile.explain.findings import Severity
-from memtile.explain.oddities import Suspect, instead_of_waits
+from memtile.explain.findings import Finding, Severity, Side
+from memtile.explain.oddities import Oddities, Suspect, instead_of_waits
 from memtile.importers.design import load, load_still
 from memtile.importers.mlir.token_packets import Text
 from memtile.importers.repairs import is_same
@@ -207,6 +208,133 @@ def test_a_barrier_that_is_not_set_for_each_round_is_named() -> None:
 
 def test_a_barrier_that_a_core_leaves_as_it_is_need_be_set_once() -> None:
     assert not checked(barrier(1, changes=False), "MT0142")
+
+
+GO, BACK, TAKE = (
+    f"aie.use_lock(%{lock})" for lock in ("go, Release, 1", "back, Release, 1", "go, AcquireGreaterEqual, 1")
+)
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "initial", "sets"),
+    [
+        ([GO.replace(", 1)", ", 0)")], [], 0, 1),
+        ([GO, TAKE], [], 0, 1),
+        ([GO, BACK], [BACK.replace("Release", "AcquireGreaterEqual"), TAKE], 0, 1),
+        ([GO], [], 1, 0),
+    ],
+)
+def test_a_barrier_that_is_moved_otherwise_or_never_by_the_host_is_none(
+    own: list[str], other: list[str], initial: int, sets: int
+) -> None:
+    """Of the last one the host knows nothing: the value is given at the start."""
+    design = barrier(sets).replace(GO, "\n".join(own)).replace("init = 0", f"init = {initial}")
+    back = '%back = aie.lock(%c, 10) {init = 0 : i32, sym_name = "back"}'
+    design = design.replace("%go = aie.lock", f"{back}\n%go = aie.lock", 1)
+    more = core("d", loop(9, *other))
+    design = design.replace("aie.runtime_sequence", f"{more}\naie.runtime_sequence") if other else design
+    assert not checked(design, "MT0142")
+    done = load(Text("d.mlir", design)).run(np.arange(64, dtype=np.int32), max_cycles=20_000)
+    assert {each.code for each in done.result.findings} == (set() if sets else {"MT0302"})
+
+
+def test_a_barrier_is_no_finding_of_a_run_that_finished() -> None:
+    one = Suspect("MT0142", Severity.WARNING, "seldom", waiting=[("core (0, 2)",)])
+    assert Oddities((), (one,)).before((), finished=True) == ()
+    assert Oddities((), (one,)).before((), finished=False) == (one,)
+
+
+X = 'aie.lock(%{}, 9) {{init = 0 : i32, sym_name = "x"}}'
+HANGS = "aie.use_lock(%x, AcquireGreaterEqual, 1)"
+
+
+def test_a_core_of_another_path_that_waits_for_a_lock_is_named_itself() -> None:
+    """The core of this path that stops within a round has nothing to do with it, and is no finding alone."""
+    small = "[0, 0, 0, 0][1, 1, 1, 16][0, 0, 0, 1]"
+    own = ["%e = aie.tile(0, 4)", "%x = " + X.format("e"), fifo("r", "e", "s", 16)]
+    hangs = core("e", HANGS, use("r", "Produce", 16))
+    more = [copied("r", "b", 2, small).replace("{id", "{issue_token = true, id")]
+
+    def design(*, alone: bool) -> str:
+        return device(
+            *([] if alone else own),
+            fifo("in", "s", "c", 16),
+            fifo("mid", "c", "d", 16),
+            fifo("out", "d", "s", 16),
+            core("c", loop(9, use("in", "Consume", 16), use("mid", "Produce", 16))),
+            core("d", loop(9, loop(3, use("mid", "Consume", 16)), use("out", "Produce", 16))),
+            *([] if alone else [hangs]),
+            host(copied("out", "b", 0, small).replace("{id", "{issue_token = true, id"),
+                 copied("in", "a", 1), *([] if alone else more), WAIT,
+                 *([] if alone else [WAIT.replace("out", "r")])),
+        )  # fmt: skip
+
+    assert not [each for each in all_findings(design(alone=True)) if each.severity is Severity.ERROR]
+    (found,) = [each for each in all_findings(design(alone=False)) if each.severity is Severity.ERROR]
+    assert found.code == "MT0103"
+    assert found.message.startswith("core (0, 4) waits for lock 9 'x' of tile (0, 4)")
+
+
+def test_a_suspect_leaves_waits_that_it_does_not_explain() -> None:
+    def wait(who: str, code: str = "MT0302") -> Finding:
+        return Finding(code, Severity.ERROR, f"{who} waits for words", (Side(who, ""),))
+
+    own, other = wait("core (0, 2)"), wait("core (0, 4)")
+    one = Suspect(UNMOVED, Severity.WARNING, "left out", waiting=[("core (0, 2)",)], latent=True)
+    assert instead_of_waits([one], [own, other]) == (replace(one, severity=Severity.ERROR), other)
+    sure = Finding("MT0126", Severity.WARNING, "a BD is left out", (Side("memory(0,1) MM2S 0", ""),))
+    chained = replace(sure, code="MT0124")
+    assert instead_of_waits([chained], [own, other]) == (replace(chained, severity=Severity.ERROR),)
+    faults = wait("core (0, 4)", "MT0110"), wait("core (0, 4)", "MT0322")
+    assert instead_of_waits([chained], [own, *faults])[1:] == faults
+    assert instead_of_waits([one], [own, *faults])[1:] == faults
+    assert instead_of_waits([one], [own, wait("core (0, 2)", "MT0110")])[1:] == ()
+    unknown = replace(wait("core (0, 2)", "MT0322"), severity=Severity.NOTE)  # whose releaser is
+    assert instead_of_waits([one], [unknown]) == (replace(one, severity=Severity.ERROR),)
+
+
+def never(body: str) -> str:
+    """A core that takes objects of a second object FIFO on a way that is never gone, and waits for a lock."""
+    return device(
+        "%x = " + X.format("c"),
+        *(fifo(name, "s", "c", 16) for name in ("in", "two")),
+        fifo("out", "c", "s", 16),
+        core("c", loop(9, use("in", "Consume", 16), body, HANGS, use("out", "Produce", 16))),
+        host(copied("out", "b", 0).replace("{id", "{issue_token = true, id"), copied("in", "a", 1), WAIT),
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "codes"),
+    [
+        (f"%f = arith.constant false\nscf.if %f {{\n{use('two', 'Consume', 16)}\n}}", []),
+        (loop(0, use("two", "Consume", 16)), []),
+        (use("two", "Consume", 16), [UNMOVED]),
+    ],
+)
+def test_an_object_fifo_that_no_way_comes_to_is_not_left_out(body: str, codes: list[str]) -> None:
+    design = never(body)
+    assert [each.code for each in load_still(Text("d.mlir", design)).oddities.chained] == codes
+    errors = [each.code for each in all_findings(design) if each.severity is Severity.ERROR]
+    assert errors == (codes or ["MT0103"])
+
+
+def test_a_loop_that_is_off_is_suspected_beside_an_object_fifo_that_may_be_left_out() -> None:
+    """Which of them it is the run tells: that of the core apart may be meant so, and be no finding."""
+    apart = (
+        f"%e = aie.tile(0, 4)\n{fifo('two', 's', 'e', 16)}\n{core('e', loop(9, use('two', 'Consume', 16)))}"
+    )
+    design = window(3).replace("aie.runtime_sequence", f"{apart}\naie.runtime_sequence")
+    assert [each.code for each in load_still(Text("d.mlir", design)).oddities.chained] == [UNMOVED, UNEVEN]
+    assert len(checked(design, UNEVEN)) == 1
+
+
+def test_what_is_left_out_takes_the_place_of_what_is_uneven_only_where_it_stays() -> None:
+    wait = Finding("MT0302", Severity.ERROR, "it waits for @two", (Side("core (0, 2)", ""),))
+    late = Suspect(UNMOVED, Severity.WARNING, "left out", waiting=[("@two",)], latent=True)
+    uneven = Finding(UNEVEN, Severity.WARNING, "a loop", (Side("core (0, 2)", ""),))
+    assert instead_of_waits([late, uneven], [wait]) == (replace(late, severity=Severity.ERROR),)
+    assert instead_of_waits([late, uneven], []) == (uneven,)
 
 
 @pytest.mark.parametrize("kind", ["V2", np.uint16])

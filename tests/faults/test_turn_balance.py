@@ -10,7 +10,7 @@ from memtile.check.checked_program import of_mlir
 from memtile.explain.findings import Severity
 from memtile.importers.design import load, load_still
 from memtile.importers.mlir.token_packets import Text
-from support.designs.turning_cores import checked, core, fifo, line, loop, use
+from support.designs.turning_cores import all_findings, checked, core, fifo, line, loop, use
 from support.mlir.mlir_designs import WAIT, copied, device, host
 
 UNEVEN = "MT0135"
@@ -148,6 +148,7 @@ def test_a_run_that_hangs_names_the_loop_instead_of_waits() -> None:
     assert again.result.findings[0].severity is Severity.ERROR
 
 
+ONE = "[0, 0, 0, 0][1, 1, 1, 16][0, 0, 0, 1]"
 PART, THREE = "[0, 0, 0, 0][1, 1, 1, 64][0, 0, 0, 1]", "[0, 0, 0, 0][1, 1, 1, 48][0, 0, 0, 1]"
 
 
@@ -209,6 +210,53 @@ def test_transfers_that_are_alike_are_named_together(second: str) -> None:
     assert ("@in and @other" in found.message) is both
     assert ("send 3 objects each, where core (0, 2) takes 4" in found.message) is both
     assert ("each of them send 4 objects (64 words in all)." in found.fix) is both
+
+
+def test_transfers_that_may_be_off_instead_of_a_loop_are_named_in_its_fix() -> None:
+    design = device(
+        fifo("in", "s", "c", 16),
+        fifo("other", "s", "c", 16),
+        fifo("out", "c", "s", 16),
+        core("c", loop(9, loop(3, use("in", "Consume", 16), use("other", "Consume", 16)),
+                       use("out", "Produce", 16))),
+        host(
+            copied("out", "b", 0, ONE).replace("{id", "{issue_token = true, id"),
+            copied("in", "a", 1, PART),
+            copied("other", "a", 2, PART),
+            WAIT,
+        ),
+    )  # fmt: skip
+    (found,) = checked(design)
+    first, second = (n for n, each in enumerate(design.splitlines(), 1) if "memcpy_nd(%a" in each)
+    assert found.fix == (
+        f"Let the loop of core (0, 2) in line {line(design, 3)} make 4 turns, or let each of the transfers "
+        f"of @in and @other in line {first} and line {second} send 3 objects (48 words in all)."
+    )
+
+
+@pytest.mark.parametrize(("turns", "codes"), [(3, ["MT0337"]), (2, ["MT0323", "MT0323"])])
+def test_a_loop_of_several_cores_is_not_off_where_transfers_of_the_host_may_be(
+    turns: int, codes: list[str]
+) -> None:
+    """Cores of one function that give an object for a few that they take; the host receives one of each."""
+    names = [(f"x{n}", f"y{n}", tile) for n, tile in enumerate("cd")]
+    takes = [
+        copied(other, "b", n, ONE.replace("0]", f"{16 * n}]", 1)) for n, (_, other, _) in enumerate(names)
+    ]
+    design = device(
+        *(fifo(one, "s", tile, 16) for one, _, tile in names),
+        *(fifo(other, tile, "s", 16) for _, other, tile in names),
+        *(core(tile, loop(9, loop(turns, use(one, "Consume", 16)), use(other, "Produce", 16)))
+          for one, other, tile in names),
+        host(*(each.replace("{id", "{issue_token = true, id") for each in takes),
+             *(copied(one, "a", n, PART) for n, (one, *_) in enumerate(names, 2)),
+             *(WAIT.replace("out", other) for _, other, _ in names)),
+    )  # fmt: skip
+    places = tuple(
+        "p.py:7" if f"to %k{turns} " in each else f"p.py:{n}"
+        for n, each in enumerate(design.splitlines(), 90)
+    )
+    assert [each.code for each in all_findings(design, places)] == codes
 
 
 def repeated(repeat: int, turns: int = 8, sent: str = "weight") -> str:

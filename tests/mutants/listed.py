@@ -565,8 +565,8 @@ MUTANTS = (
     Mutant(
         "a lock that a core never changes is set too seldom",
         "importers/kernels/unset_locks.py",
-        "and Key(lock) in changes:",
-        "or True:",
+        "and lock in changes and lock not in moved:",
+        "and lock not in moved and (changes.setdefault(lock, operation) or True):",
         "tests/faults/test_host_turns.py::test_a_barrier_that_a_core_leaves_as_it_is_need_be_set_once",
     ),
     Mutant(
@@ -574,7 +574,7 @@ MUTANTS = (
         "explain/oddities.py",
         '"MT0315", _OPEN, _NOT_TAKEN}',
         '"MT0315", _NOT_TAKEN}',
-        "tests/faults/test_host_turns.py::test_a_barrier_that_is_not_set_for_each_round_is_named",
+        "tests/faults/test_host_turns.py::test_a_suspect_leaves_waits_that_it_does_not_explain",
     ),
     Mutant(
         "of two writers one may release for both",
@@ -1596,7 +1596,7 @@ MUTANTS = (
     Mutant(
         "who waits for a BD that is followed by itself is at fault too",
         "explain/oddities.py",
-        "    rest = (each for each in others if each.code not in _OF_CHAINS)\n",
+        "    rest = (each for each in others if not _comes_of(each, stays))\n",
         "    rest = others\n",
         f"{MOVES}::test_who_waits_for_a_descriptor_that_is_followed_by_itself_is_not_named",
     ),
@@ -14116,5 +14116,98 @@ MUTANTS = (
         '        if operation.name.startswith("scf."):',
         "tests/faults/test_task_faults.py"
         "::test_a_task_that_only_another_sequence_starts_again_gives_its_bd_back",
+    ),
+    Mutant(
+        "a loop of one path holds up the cores of all",
+        "importers/kernels/round_flow.py",
+        "set() if names.isdisjoint(each) else each",
+        "each",
+        "tests/faults/test_host_turns.py::test_a_core_of_another_path_that_waits_for_a_lock_is_named_itself",
+    ),
+    Mutant(
+        "an object FIFO is left out that only a way that is never gone takes from",
+        "importers/kernels/lock_steps.py",
+        "sure_steps(known_way(node) or ())",
+        "sure_steps(node.ways[0])",
+        "tests/faults/test_host_turns.py::test_an_object_fifo_that_no_way_comes_to_is_not_left_out",
+    ),
+    Mutant(
+        "an object FIFO is left out that a loop of no turn takes from",
+        "importers/kernels/lock_steps.py",
+        "sure_steps(node.steps) if node.turns else ()",
+        "sure_steps(node.steps)",
+        "tests/faults/test_host_turns.py::test_an_object_fifo_that_no_way_comes_to_is_not_left_out",
+    ),
+    Mutant(
+        "a loop that is off is named beside what a host leaves out",
+        "explain/oddities.py",
+        "if any(each.code == UNMOVED for each in odd):",
+        "if False:",
+        "tests/faults/test_host_turns.py::test_what_is_left_out_takes_the_place_of_what_is_uneven_only_where_it_stays",
+    ),
+    Mutant(
+        "a suspect takes the place of waits that it does not explain",
+        "explain/oddities.py",
+        "and each.explains(finding) for each in stays)",
+        "for each in stays)",
+        "tests/faults/test_host_turns.py::test_a_suspect_leaves_waits_that_it_does_not_explain",
+    ),
+    Mutant(
+        "a stream without a receiver comes of whatever else is wrong",
+        "explain/oddities.py",
+        "own = finding.code in (_OPEN, _NOT_TAKEN)",
+        "own = False",
+        "tests/faults/test_host_turns.py::test_a_suspect_leaves_waits_that_it_does_not_explain",
+    ),
+    Mutant(
+        "a barrier was set too seldom in a run that finished",
+        "explain/oddities.py",
+        " if each.code != UNSET]",
+        "]",
+        "tests/faults/test_host_turns.py::test_a_barrier_is_no_finding_of_a_run_that_finished",
+    ),
+    Mutant(
+        "a barrier that others move too is the host's",
+        "importers/kernels/unset_locks.py",
+        "and lock not in moved:",
+        ":",
+        "tests/faults/test_host_turns.py::test_a_barrier_that_is_moved_otherwise_or_never_by_the_host_is_none",
+    ),
+    Mutant(
+        "a lock that a host never sets is set too seldom",
+        "importers/kernels/unset_locks.py",
+        "if places and given <",
+        "if 0 < given <",
+        "tests/faults/test_host_turns.py::test_a_barrier_that_is_moved_otherwise_or_never_by_the_host_is_none",
+    ),
+    Mutant(
+        "a loop of several cores is off though transfers may be",
+        "importers/kernels/turn_balance.py",
+        "if not even and not moved:",
+        "if not even:",
+        "tests/faults/test_turn_balance.py::test_a_loop_of_several_cores_is_not_off_where_transfers_of_the_host_may_be",
+    ),
+    Mutant(
+        "a fix of a loop does not name the transfers",
+        "importers/kernels/turn_balance.py",
+        "_of_transfers(moved[0], apart=True)",
+        "_of_transfers(moved[0])",
+        "tests/faults/test_turn_balance.py::test_transfers_that_may_be_off_instead_of_a_loop_are_named_in_its_fix",
+    ),
+    Mutant(
+        "a release of nothing changes a barrier",
+        "importers/kernels/unset_locks.py",
+        "if not step.acquires and step.many\n",
+        "if not step.acquires\n",
+        "tests/faults/test_host_turns.py::test_a_barrier_that_is_moved_otherwise_or_never_by_the_host_is_none",
+    ),
+    Mutant(
+        "what may be left out hides a loop that is off",
+        "importers/kernels/host_turns.py",
+        "    yield from unmoved_findings(made, texts, balance, pushed)\n",
+        "    yield from (left := [*unmoved_findings(made, texts, balance, pushed)])\n"
+        "    if left:\n        return\n",
+        "tests/faults/test_host_turns.py"
+        "::test_a_loop_that_is_off_is_suspected_beside_an_object_fifo_that_may_be_left_out",
     ),
 )

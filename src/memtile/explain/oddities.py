@@ -75,7 +75,7 @@ class Oddities:
             for each in self.findings
         ]
         if finished:
-            odd = without_latent(odd)
+            odd = [each for each in without_latent(odd) if each.code != UNSET]  # all rounds were done
         else:
             left_out = [each for each in odd if each.code == LEFT_OUT]
             return instead_of_waits(odd, [each for each in others if not comes_of_chains(each, left_out)])
@@ -163,10 +163,13 @@ def instead_of_waits(odd: Sequence[Finding], others: Sequence[Finding]) -> tuple
     ]
     apart = [each for each in odd if not _explains(each, wrong)]
     odd, apart = [each for each in odd if each not in apart], without_latent(apart)
+    if any(each.code == UNMOVED for each in odd):  # what a host leaves out makes the rest uneven
+        odd = [each for each in odd if each.code not in (UNEVEN, OTHER_LENGTH)]
+        apart = [each for each in apart if each.code not in (UNEVEN, OTHER_LENGTH)]
     stays = [each for each in odd if each.code in INSTEAD_OF_WAITS]
     if not stays or not wrong:
         return (*odd, *others, *apart)
-    rest = (each for each in others if each.code not in _OF_CHAINS)
+    rest = (each for each in others if not _comes_of(each, stays))
     return (*(_error(each) for each in stays), *(each for each in odd if each not in stays), *rest, *apart)
 
 
@@ -179,6 +182,16 @@ def _explains(finding: Finding, waits: Sequence[Finding]) -> bool:
     if not isinstance(finding, Suspect) or finding.severity is Severity.ERROR:
         return True  # an error has been judged before
     return any(finding.explains(each) for each in waits)
+
+
+def _comes_of(finding: Finding, stays: Sequence[Finding]) -> bool:
+    """Whether a finding only follows from those that stay; of an error a suspect has to explain it."""
+    if finding.code not in _OF_CHAINS:
+        return False
+    own = finding.code in (_OPEN, _NOT_TAKEN)  # may be a fault of its own
+    sure = not own and any(not isinstance(each, Suspect) for each in stays)
+    sure = sure or not (own or finding.severity is Severity.ERROR)
+    return sure or any(isinstance(each, Suspect) and each.explains(finding) for each in stays)
 
 
 def _is_sure(finding: Finding) -> bool:

@@ -24,7 +24,7 @@ from memtile.sim.kernels.core_control import control_register
 def uneven_findings(made: Configured, sequence: SequenceProgram) -> Iterator[Finding]:
     """What does not fit the objects that a host sequence sends and receives, or other cores.
 
-    It is an object FIFO that the sequence leaves out, else a loop, or transfers of the host.
+    It is an object FIFO that the sequence leaves out, a loop, or transfers of the host.
 
     Args:
         made: the device in its array.
@@ -60,12 +60,10 @@ def uneven_findings(made: Configured, sequence: SequenceProgram) -> Iterator[Fin
 
     texts = {core.tile: steps_of(made.device, core) for core in made.device.cores if core.has_body}
     balance = Balance(made, [CoreRound.of(tile, nodes) for tile, nodes in texts.items()], sent, pushed)
-    unmoved = [*unmoved_findings(made, texts, balance, pushed)]
-    yield from unmoved
-    yield from unset_findings(made, balance, sets, pushed)
-    if not unmoved:
-        turns = [*balance.findings()]
-        yield from turns or flow_findings(made, balance)
+    yield from unmoved_findings(made, texts, balance, pushed)
+    yield from unset_findings(made, texts, balance, sets, pushed)
+    turns = [*balance.findings()]
+    yield from turns or flow_findings(made, balance)
 
 
 def _starts_core(kinds: Mapping[tuple[int, int] | None, TileKind], step: Operation) -> bool:

@@ -106,6 +106,17 @@ def all_steps(nodes: Sequence[Node]) -> Iterator[Step]:
                 yield from all_steps(way)
 
 
+def sure_steps(nodes: Sequence[Node]) -> Iterator[Step]:
+    """The steps that a core comes to whatever it computes, in the order of the text."""
+    for node in nodes:
+        if isinstance(node, Step):
+            yield node
+        elif isinstance(node, Loop):
+            yield from sure_steps(node.steps) if node.turns else ()
+        else:
+            yield from sure_steps(known_way(node) or ())
+
+
 def loop_without_release(nodes: Sequence[Node], taken: Key, given: Key) -> tuple[Loop, Step] | None:
     """A loop of more than one turn that acquires something and does not release it, and the acquire."""
     for node in nodes:

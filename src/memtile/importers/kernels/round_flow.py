@@ -74,9 +74,16 @@ class _Flow:
                 return False
         return True
 
-    def reached(self) -> set[str]:
-        """Object FIFOs through which objects of the host come or go."""
-        return {*self._objects(self._balance.counts)}
+    def reached(self, core: CoreRound) -> tuple[set[str], set[str]]:
+        """Object FIFOs that hang together with those of a core, by cores and links, and their tiles."""
+        moved = {tile: {key.name for key in own if key.port} for tile, own in self._balance.counts.items()}
+        links = [{*link.sources, *link.targets} for link in self._made.device.links]
+        names, before = {*moved[core.tile]}, 0
+        while len(names) > before:
+            before = len(names)
+            for each in (*moved.values(), *links):
+                names |= set() if names.isdisjoint(each) else each
+        return names, {tile for tile, own in moved.items() if own & names}
 
     def _objects(self, counts: Mapping[str, Counts]) -> Objects:
         """Objects that come through each object FIFO in all, as far as they are known.
@@ -150,7 +157,8 @@ def _found(made: Configured, flow: _Flow, core: CoreRound, loop: Loop, turns: in
         f"{then[key]} come; with {many_text(turns, 'turn')} all cores do whole rounds."
     )
     fix = f"Let the loop of {who} in {where} make {many_text(turns, 'turn')}."
-    names = [[text] for name in flow.reached() for text in (f"'{name}'", f"@{name}")]
+    fifos, tiles = flow.reached(core)
+    names = [[text] for name in sorted(fifos) for text in (f"'{name}'", f"@{name}")]
     side, severity = Side(who, does, place_of(loop.operation)), CODES[UNEVEN].severity
-    waiting = [*names, *([each] for each in cores.values())]
+    waiting = [*names, *([cores[tile]] for tile in sorted(tiles))]
     return Suspect(UNEVEN, severity, message, (side,), fix=fix, waiting=waiting, by_lock=True, latent=True)

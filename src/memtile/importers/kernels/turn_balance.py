@@ -158,11 +158,11 @@ class Balance:
         ]
         even: list[tuple[_Change, Mapping[str, Counts]]]
         even = [(change, counts) for change, counts in tried if not self._uneven(counts)]
-        if not even:
+        moved = self._other_lengths()
+        if not even and not moved:
             even = [*self._changes_together()]
         if len(even) > 1:
             even = [(change, counts) for change, counts in even if self._even_in_all(counts)]
-        moved = self._other_lengths()
         if len(even) == 1:
             yield self._made_of(even[0][0], moved)
         elif not even:
@@ -377,7 +377,8 @@ class Balance:
     def _tile(self, value: str) -> str:
         return self._made.device.aliases.get(value, value)
 
-    def _of_transfers(self, moved: _Moved) -> Finding:
+    def _of_transfers(self, moved: _Moved, *, apart: bool = False) -> Finding:
+        """The transfers that are off; ``apart`` = the fix is to stand without the message."""
         core, key, objects, names = moved.core, moved.key, moved.objects, moved.names
         described = next(each for each in self._made.device.cores if each.tile == core.tile)
         name = self._at_host(key.name)
@@ -397,7 +398,7 @@ class Balance:
         )
         side = Side(f"the host, {who}", does, places[-1] if places else "")
         verb = "ask for" if key.port == "Produce" else "send"
-        whose = "each of them" if others else who
+        whose = f"each of {who if apart else 'them'}" if others else who
         fix = f"Let {whose} {verb} {many_text(objects, 'object')}{self._in_words(name, key, objects)}."
         return Finding(OTHER_LENGTH, CODES[OTHER_LENGTH].severity, message, (side,), fix=fix)
 
@@ -442,7 +443,7 @@ class Balance:
             endless = "loop without end (in IRON while_true=True of its Worker)"
             fix = f"Let {whose} make {many_text(turns, 'turn')} in {where}, or {endless}"
         if len(moved) == 1:  # it may be that as well
-            other = self._of_transfers(moved[0]).fix
+            other = self._of_transfers(moved[0], apart=True).fix
             fix = f"{fix}, or {other[0].lower()}{other[1:-1]}"
         fix += "."
         return Finding(UNEVEN, CODES[UNEVEN].severity, message, (side,), fix=fix)

@@ -12,7 +12,7 @@ from memtile.explain.bd_findings import line_of as said_line
 from memtile.explain.findings import CODES, Finding, Side
 from memtile.explain.oddities import UNMOVED, Suspect
 from memtile.importers.kernels.lock_names import core_text, line_of, place_of
-from memtile.importers.kernels.lock_steps import Step, all_steps
+from memtile.importers.kernels.lock_steps import Step, sure_steps
 from memtile.importers.kernels.lock_users import Texts
 from memtile.importers.kernels.turn_balance import Balance, Pushed, listed
 from memtile.importers.mlir.configure import Configured
@@ -52,7 +52,7 @@ def _users(made: Configured, texts: Texts) -> Mapping[str, tuple[str, Step]]:
     """The tile of a core that waits for objects of an object FIFO, through links too, and its first step."""
     found: dict[str, tuple[str, Step]] = {}
     for tile, nodes in texts.items():
-        for step in all_steps(nodes):
+        for step in sure_steps(nodes):
             if step.key.port and step.acquires:
                 found.setdefault(step.key.name, (tile, step))
     for _ in range(_DEEPEST):
@@ -101,9 +101,7 @@ def _found(
     sides = (side, Side(core, f"waits for an object of @{left[0]}", place_of(step.operation)))
     names = [[text] for name in [*left, *instead] for text in (f"'{name}'", f"@{name}")]
     severity = CODES[UNMOVED].severity
-    return Suspect(
-        UNMOVED, severity, message, sides, fix=fix, waiting=[*names, [core]], by_lock=True, latent=True
-    )
+    return Suspect(UNMOVED, severity, message, sides, fix=fix, waiting=names, by_lock=True, latent=True)
 
 
 def _names(names: Sequence[str]) -> str:

@@ -1,6 +1,7 @@
 """Locks that a core waits for in each of its rounds, and that a host sets in fewer of them.
 
 A barrier is such a lock: the core waits until it has exactly a value, and changes it before its next round.
+Nothing but that core and the host changes it.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from memtile.explain.findings import CODES, Finding, Side
 from memtile.explain.oddities import UNSET, Suspect
 from memtile.importers.kernels.core_locks import lock_used
 from memtile.importers.kernels.lock_names import core_text, line_of, lock_name, place_of
-from memtile.importers.kernels.lock_steps import Key, all_steps
+from memtile.importers.kernels.lock_steps import all_steps
+from memtile.importers.kernels.lock_users import Texts
 from memtile.importers.kernels.turn_balance import Balance, CoreRound, Pushed, many_text
 from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.description import CoreDescription
@@ -39,20 +41,24 @@ class _Wait(NamedTuple):
     changed: Operation
 
 
-def unset_findings(made: Configured, balance: Balance, sets: SetPlaces, pushed: Pushed) -> Iterator[Finding]:
+def unset_findings(
+    made: Configured, texts: Texts, balance: Balance, sets: SetPlaces, pushed: Pushed
+) -> Iterator[Finding]:
     """The locks that a host sets less often than cores wait for them, one finding for each line that waits.
 
     Args:
         made: the device in its array.
+        texts: steps of all cores, by tile.
         balance: of the rounds of all cores.
         sets: where the host sets a lock.
         pushed: where it starts its transfers.
     """
     told = dict[str, list[_Wait]]()
     for core in balance.cores:
-        for wait in _waits(made, balance, core):
-            given = len(sets(wait.lock, wait.value)) + (made.device.locks[wait.lock].initial == wait.value)
-            if 0 < given < ceil(wait.rounds):
+        for wait in _waits(made, texts, balance, core):
+            places = sets(wait.lock, wait.value)
+            given = len(places) + (made.device.locks[wait.lock].initial == wait.value)
+            if places and given < ceil(wait.rounds):
                 told.setdefault(place_of(wait.operation), []).append(wait)
     for waits in told.values():
         core = next(each for each in balance.cores if each.tile == waits[0].core.tile)
@@ -60,20 +66,33 @@ def unset_findings(made: Configured, balance: Balance, sets: SetPlaces, pushed: 
         yield _found(made, waits, sets(waits[0].lock, waits[0].value), starts)
 
 
-def _waits(made: Configured, balance: Balance, core: CoreRound) -> Iterator[_Wait]:
+def _waits(made: Configured, texts: Texts, balance: Balance, core: CoreRound) -> Iterator[_Wait]:
     """Waits of a core, once in each of its rounds, for a lock that it changes in that round."""
     rounds, described = balance.rounds(core), next(e for e in made.device.cores if e.tile == core.tile)
     if rounds is None or not core.endless:
         return
-    changes: Mapping[Key, Operation] = {
-        step.key: step.operation for step in all_steps(core.nodes) if not step.acquires
-    }
+    changes, moved = _changes(core), _moved_otherwise(made, texts, core.tile)
     for operation in _exact_waits(described.operation.regions, 0):
         said = lock_form(form := OperationForm(operation), reason="mlir_lock")
         assert said is not None  # of those that are none
         lock, value = lock_used(made.device, form, said.lock), _number(operation, said.units)
-        if lock in made.device.locks and value is not None and Key(lock) in changes:
-            yield _Wait(described, rounds, lock, value, operation, changes[Key(lock)])
+        if lock in made.device.locks and value is not None and lock in changes and lock not in moved:
+            yield _Wait(described, rounds, lock, value, operation, changes[lock])
+
+
+def _changes(core: CoreRound) -> Mapping[str, Operation]:
+    """The locks that a core releases in a round, and where."""
+    return {
+        step.key.name: step.operation for step in all_steps(core.nodes) if not step.acquires and step.many
+    }
+
+
+def _moved_otherwise(made: Configured, texts: Texts, tile: str) -> set[str]:
+    """The locks that another core or a DMA moves, that this core takes, or gives by an unknown amount."""
+    steps = [(core, step) for core, nodes in texts.items() for step in all_steps(nodes)]
+    moved = {step.key.name for core, step in steps if core != tile or step.acquires or step.many is None}
+    uses = [use for chain in made.device.chains for bd in chain.bds for use in (bd.acquire, bd.release)]
+    return moved | {use.lock for use in uses if use is not None}
 
 
 def _exact_waits(regions: Sequence[Region], loops: int) -> Iterator[Operation]:
@@ -117,4 +136,5 @@ def _found(
         Side("the host", f"sets it {times}", places[-1] if places else ""),
     )
     severity = CODES[UNSET].severity
-    return Suspect(UNSET, severity, message, sides, fix=fix, waiting=[[each] for each in names], by_lock=True)
+    waiting = [[who, lock_name(made, each.lock)] for who, each in zip(names, waits, strict=True)]
+    return Suspect(UNSET, severity, message, sides, fix=fix, waiting=waiting, by_lock=True)
