@@ -264,8 +264,8 @@ MUTANTS = (
     Mutant(
         "ends of runs that were used last are removed",
         "runs/run_store.py",
-        "sorted(files, reverse=True)",
-        "sorted(files)",
+        "key=last_use, reverse=True)",
+        "key=last_use)",
         f"{EARLIER}test_the_files_used_last_stay",
     ),
     Mutant(
