@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
+from memtile.adf.description import Gmio, Plio
 from memtile.adf.lookup import Lookup
 from memtile.adf.lowering import Lowered
 from memtile.adf.port_times import reached_from
@@ -89,8 +90,8 @@ def _who(finding: Finding) -> set[str]:
 def _reached(lowered: Lowered, name: str) -> set[int]:
     """The ports that data of an input reach."""
     description = lowered.plan.description
-    inputs = (each for each in (*description.plios, *description.gmios) if each.name == name)
-    return set().union(*(reached_from(lowered.plan, each.port) for each in inputs))
+    outside: tuple[Plio | Gmio, ...] = (*description.plios, *description.gmios)
+    return set().union(*(reached_from(lowered.plan, each.port) for each in outside if each.name == name))
 
 
 def _names(lowered: Lowered, ports: set[int]) -> set[str]:
