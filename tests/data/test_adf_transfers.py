@@ -321,6 +321,24 @@ def test_a_buffer_that_no_short_input_reaches_may_be_cropped(is_cropped: bool) -
     assert found.fix == "Let gr.inA bring 64 int32, or run the graph for fewer iterations."
 
 
+def test_a_buffer_that_is_cropped_on_purpose_is_no_finding_of_a_run() -> None:
+    g = Sketch()
+    a, z = g.gmio("in"), g.plio("out", "out")
+    written, read = Tiling((32,), (32,), (0,)), Tiling((32,), (16,), (0,))
+    m = g.shared("m", "int32", (32,), [[written]], [[read]])
+    k = g.kernel("k", [buffer("int32", 16)], [buffer("int32", 16)])
+    g.connect(a, m.ins[0])
+    g.connect(m.outs[0], k.ins[0])
+    g.connect(k.outs[0], z)
+    run = started(g, {k: plus(5)})
+    run.run(ROOT, 2)
+    run.send(g.owner(a), bytes(4 * 64))
+    run.end(ROOT)
+    found = run.result().result
+    assert (found.good, found.findings) == (True, ())
+    assert run.lowered.unread
+
+
 def test_lengths_of_streams_that_no_short_input_reaches_stay() -> None:
     g = Sketch()
     a, b = g.gmio("a"), g.gmio("b")
