@@ -1596,8 +1596,8 @@ MUTANTS = (
     Mutant(
         "who waits for a BD that is followed by itself is at fault too",
         "explain/oddities.py",
-        "    rest = (each for each in others if each.code not in _OF_CHAINS)\n",
-        "    rest = others\n",
+        "(each for each in others if each.code not in _OF_CHAINS and not _is_between(each, odd))",
+        "others",
         f"{MOVES}::test_who_waits_for_a_descriptor_that_is_followed_by_itself_is_not_named",
     ),
     Mutant(
