@@ -257,6 +257,37 @@ def test_ctrl_c_keeps_what_is_done(graph: str, monkeypatch: pytest.MonkeyPatch) 
     assert (out < 16, into) == (True, 16)
 
 
+@pytest.mark.usefixtures("graph")
+@pytest.mark.parametrize("how", ["ends", "waits for ever", "is interrupted"])
+def test_only_main_that_has_ended_has_never_waited(
+    how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    changes = (
+        ("output_plio z", "output_gmio z"),
+        (
+            'output_plio::create("out", adf::plio_32_bits, "data/out.txt")',
+            'output_gmio::create("out", 64, 1000)',
+        ),
+        ("gr.init();", "gr.init();\n    gr.z.aie2gm_nb(adf::GMIO::malloc(64), 64);"),
+    )
+    text = GRAPH
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    (tmp_path / "graph.cpp").write_text(text)
+    (tmp_path / "twice.cc").write_text(KERNEL)
+    if how == "waits for ever":
+        monkeypatch.setenv("ENDLESS", "1")
+    elif how == "is interrupted":
+        monkeypatch.setattr(GraphRun, "end", interrupted)
+    done = called("run", "graph.cpp")
+    assert done.exit_code == {"ends": 0, "waits for ever": 1, "is interrupted": 130}[how], done.output
+    assert ("the host never waits for them" in done.stdout) is (how == "ends")
+
+
 def test_the_exit_code_of_main_is_reported(graph: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CODE", "3")
     done = called("run", graph)

@@ -14,9 +14,11 @@ import pytest
 from memtile.adf.description import Loop, Tiling
 from memtile.adf.kernel_calls import PortMemory, StreamPort
 from memtile.adf.planning import plan_of
+from memtile.adf.run_end import Missing
 from memtile.adf.running import GraphRun
+from memtile.adf.volumes import with_counts
 from memtile.errors import DesignError
-from memtile.explain.findings import Severity
+from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.results import Status
 from memtile.runs.options import RunOptions
 from memtile.sim.kernels.actions import Action
@@ -213,6 +215,44 @@ def test_data_that_the_host_never_waits_for_are_named(waits: bool) -> None:
     assert found == ([] if waits else [("MT0318", message)])
 
 
+@pytest.mark.parametrize("ends", [True, False])
+def test_a_host_that_hangs_may_wait_for_other_data_later(ends: bool) -> None:
+    g, bodies, nets = Sketch(), {}, []
+    for name in ("1", "2"):
+        a, z = g.gmio(f"in{name}"), g.gmio(f"out{name}", "out")
+        k = g.kernel(f"k{name}", [buffer("int32", 16)], [buffer("int32", 16)])
+        g.connect(a, k.ins[0])
+        g.connect(k.outs[0], z)
+        bodies[k] = plus(5)
+        nets.append((g.owner(a), g.owner(z)))
+    run = started(g, bodies)
+    run.run(ROOT, 2)
+    for (source, target), sent in zip(nets, (64, 128), strict=True):
+        run.send(source, bytes(sent))
+        run.receive(target, 128)
+    with pytest.raises(DesignError, match=r"gr\.out1: transfer is waiting for ever"):
+        run.wait_transfers(nets[0][1])
+    found = [(each.code, each.sides[0].who) for each in run.result(ends=ends).result.findings]
+    assert found == [("MT0318", "gr.out2")] * ends + [("MT0304", "gr.k1")]
+
+
+def test_outputs_of_a_host_that_profiles_are_no_warning() -> None:
+    g = Sketch()
+    a, z = g.plio("in"), g.gmio("out", "out")
+    k = g.kernel("k", [buffer("int32", 16)], [buffer("int32", 16)])
+    g.connect(a, k.ins[0])
+    g.connect(k.outs[0], z)
+    run = started(g, {k: plus(5)})
+    run.start_profiling(g.owner(a), -1, "io_stream_running_event_count")
+    run.run(ROOT, 1)
+    run.feed("gr.in", np.arange(16, dtype=np.int32))
+    run.receive(g.owner(z), 64)
+    run.end(ROOT)
+    found = run.result().result
+    assert [(each.code, each.severity) for each in found.findings] == [("MT0318", Severity.NOTE)]
+    assert found.good
+
+
 def test_what_an_input_gmio_lacks_is_counted() -> None:
     g = Sketch()
     a, z = g.gmio("in"), g.plio("out", "out")
@@ -254,6 +294,67 @@ def test_a_tiling_that_reads_half_of_its_buffer_lacks_input_and_no_length_is_off
     )
     assert found == ([("MT0304", message)] if rows == 1 else [])
     assert bool(run.lowered.unread) is (rows == 1)
+
+
+@pytest.mark.parametrize("is_cropped", [False, True])
+def test_a_buffer_that_no_short_input_reaches_may_be_cropped(is_cropped: bool) -> None:
+    g, bodies, ends = Sketch(), {}, []
+    for name, rows in (("A", 2), ("B", 1 if is_cropped else 2)):
+        a, z = g.gmio(f"in{name}"), g.plio(f"out{name}", "out")
+        written, read = Tiling((32,), (32,), (0,)), Tiling((32,), (16,), (0,), (Loop(0, 16, rows),))
+        m = g.shared(f"m{name}", "int32", (32,), [[written]], [[read]])
+        k = g.kernel(f"k{name}", [buffer("int32", 16)], [buffer("int32", 16)], repetition=2)
+        g.connect(a, m.ins[0])
+        g.connect(m.outs[0], k.ins[0])
+        g.connect(k.outs[0], z)
+        bodies[k] = plus(5)
+        ends.append(g.owner(a))
+    run = started(g, bodies)
+    run.run(ROOT, 2)
+    run.send(ends[0], bytes(4 * 32))
+    run.send(ends[1], bytes(4 * (128 if is_cropped else 64)))
+    run.end(ROOT)
+    (found,) = run.result().result.findings
+    says = "gr.inA ran out of data: 32 int32 came, the iterations asked for need 64; 32 are missing."
+    assert found.code == "MT0304"
+    assert found.message == f"gr.kA waits for data in gr.kA.in[0], and {says}"
+    assert found.fix == "Let gr.inA bring 64 int32, or run the graph for fewer iterations."
+
+
+def test_a_buffer_that_is_cropped_on_purpose_is_no_finding_of_a_run() -> None:
+    g = Sketch()
+    a, z = g.gmio("in"), g.plio("out", "out")
+    written, read = Tiling((32,), (32,), (0,)), Tiling((32,), (16,), (0,))
+    m = g.shared("m", "int32", (32,), [[written]], [[read]])
+    k = g.kernel("k", [buffer("int32", 16)], [buffer("int32", 16)])
+    g.connect(a, m.ins[0])
+    g.connect(m.outs[0], k.ins[0])
+    g.connect(k.outs[0], z)
+    run = started(g, {k: plus(5)})
+    run.run(ROOT, 2)
+    run.send(g.owner(a), bytes(4 * 64))
+    run.end(ROOT)
+    found = run.result().result
+    assert (found.good, found.findings) == (True, ())
+    assert run.lowered.unread
+
+
+def test_lengths_of_streams_that_no_short_input_reaches_stay() -> None:
+    g = Sketch()
+    a, b = g.gmio("a"), g.gmio("b")
+    for n, each in enumerate((a, b)):
+        k = g.kernel(f"k{n}", [buffer("int32", 16)], [buffer("int32", 16)])
+        g.connect(each, k.ins[0])
+        g.connect(k.outs[0], g.plio(f"out{n}", "out"))
+    run = started(g, {})
+    result = run.result().result
+    lengths = [
+        Finding("MT0323", Severity.ERROR, "", (Side(f"gr.k{n}.in[0]", "takes 32 words"),)) for n in range(2)
+    ]
+    short = [Missing("gr.a", 16, 32, "int32")]
+    found = with_counts(replace(result, findings=tuple(lengths)), short, run.lowered).findings
+    assert [each.code for each in found] == ["MT0304", "MT0323"]
+    assert found[1] == lengths[1]
 
 
 def test_a_transfer_that_never_ends_is_said() -> None:

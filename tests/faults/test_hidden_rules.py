@@ -227,3 +227,15 @@ def test_a_chain_that_goes_on_with_the_descriptors_of_another_channel() -> None:
     (one,) = found("MT0124", *both_ways("w0", "w0"))
     assert one.sides[0].who == "memory(0,1) MM2S 0"
     assert not found("MT0124", *both_ways("w0", "r0"))
+
+
+@pytest.mark.parametrize(("waiting", "is_why"), [("MM2S 0", True), ("MM2S 1", False)])
+def test_a_core_that_no_text_has_is_no_cause_where_chains_are_mixed_up(waiting: str, is_why: bool) -> None:
+    sides = (Side("compute(0,2) S2MM 0", "goes on"), Side("compute(0,2) MM2S 0", "has that BD"))
+    mixed = Finding("MT0124", Severity.WARNING, "mixed up", sides)
+    who = Side(f"compute(0,2) {waiting} ('a')", "waits for a lock")
+    no_program = Finding("MT0311", Severity.ERROR, "no program", (who, Side("core (0, 2)", "has no program")))
+    expected = (replace(mixed, severity=Severity.ERROR),) if is_why else (mixed, no_program)
+    assert instead_of_waits([mixed], [no_program]) == expected
+    alone = replace(mixed, sides=sides[:1])
+    assert instead_of_waits([alone], [no_program]) == (alone, no_program)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from memtile import Array, Lock
+from memtile.arch.packets import is_stream_header, stream_header
 from memtile.check.check import check
 from memtile.check.checked_program import of_mlir
 from memtile.explain.findings import Finding, Severity, Side
@@ -230,6 +231,27 @@ def test_a_descriptor_without_a_header_in_a_packet_flow_is_named() -> None:
         "word of its data as one."
     )
     assert found.fix == "Give BD 0 packet id 3."
+
+
+def with_first_word(word: int) -> str:
+    """Packets of the first sender whose first word is data of its buffer."""
+    senders = "".join(SENDER.replace("ROW", str(2 + n)).replace("KEPT", "true") for n in range(2))
+    packet = " {packet = #aie.packet_info<pkt_type = 0, pkt_id = 3>}"
+    signed = word - (word >> 31 << 32)
+    words = f"dense<[{', '.join(map(str, [signed, *[0] * 15]))}]>"
+    memory = '{sym_name = "b3"} : memref<16xi32>'
+    return TWO_SENDERS.replace("SENDERS", senders.replace(packet, "").replace(memory, f"{memory} = {words}"))
+
+
+@pytest.mark.parametrize(
+    ("word", "is_header"), [(stream_header(5), True), (5, False), (1 << 30, False), (1 << 11, False)]
+)
+def test_data_may_bring_their_own_headers(word: int, is_header: bool) -> None:
+    assert is_stream_header(word) is is_header
+    found = loaded(with_first_word(word)).run(np.zeros(34, np.int32), max_cycles=20_000).result.findings[0]
+    assert found.code == "MT0306"
+    assert ("adds no packet header" in found.message) is not is_header
+    assert ("has sent a packet of id 5" in found.message) is is_header
 
 
 def test_words_that_a_header_takes_are_no_wait_of_their_own() -> None:

@@ -1596,8 +1596,8 @@ MUTANTS = (
     Mutant(
         "who waits for a BD that is followed by itself is at fault too",
         "explain/oddities.py",
-        "    rest = (each for each in others if not _comes_of(each, stays))\n",
-        "    rest = others\n",
+        "(each for each in others if not _comes_of(each, stays) and not _is_between(each, odd))",
+        "others",
         f"{MOVES}::test_who_waits_for_a_descriptor_that_is_followed_by_itself_is_not_named",
     ),
     Mutant(
@@ -13811,6 +13811,62 @@ MUTANTS = (
         "_LENGTHS = ()",
         "tests/data/test_adf_transfers.py"
         "::test_a_tiling_that_reads_half_of_its_buffer_lacks_input_and_no_length_is_off",
+    ),
+    Mutant(
+        "a host that hangs has ended",
+        "adf/program_run.py",
+        "ends = not held and not interrupted",
+        "ends = not interrupted",
+        "tests/clients/test_graph_program.py::test_only_main_that_has_ended_has_never_waited[waits for ever]",
+    ),
+    Mutant(
+        "a host that is interrupted has ended",
+        "adf/program_run.py",
+        "ends = not held and not interrupted",
+        "ends = not held",
+        "tests/clients/test_graph_program.py::test_only_main_that_has_ended_has_never_waited[is interrupted]",
+    ),
+    Mutant(
+        "a host that profiles wants its data",
+        "adf/volumes.py",
+        "Severity.NOTE if profiled else",
+        "Severity.NOTE if False else",
+        "tests/data/test_adf_transfers.py::test_outputs_of_a_host_that_profiles_are_no_warning",
+    ),
+    Mutant(
+        "a buffer that is cropped is why any input is short",
+        "adf/volumes.py",
+        " if not ports.isdisjoint(memories[number].inputs)]",
+        "]",
+        "tests/data/test_adf_transfers.py::test_a_buffer_that_no_short_input_reaches_may_be_cropped",
+    ),
+    Mutant(
+        "a length is off nowhere if one input is short",
+        "adf/volumes.py",
+        " and not no_cause.isdisjoint(_who(each))]",
+        "]",
+        "tests/data/test_adf_transfers.py::test_lengths_of_streams_that_no_short_input_reaches_stay",
+    ),
+    Mutant(
+        "data have no headers of their own",
+        "explain/deadlock/packet_ids.py",
+        "        if is_stream_header(",
+        "        if False and is_stream_header(",
+        "tests/faults/test_shared_streams.py::test_data_may_bring_their_own_headers",
+    ),
+    Mutant(
+        "bits without a field may be set in a header",
+        "arch/packets.py",
+        " and not word & ~known",
+        "",
+        "tests/faults/test_shared_streams.py::test_data_may_bring_their_own_headers",
+    ),
+    Mutant(
+        "a core that has no program is never why of a chain",
+        "explain/oddities.py",
+        "        if (each.code in _OF_CHAINS or _is_between(each, odd))\n",
+        "        if each.code in _OF_CHAINS\n",
+        "tests/faults/test_hidden_rules.py::test_a_core_that_no_text_has_is_no_cause_where_chains_are_mixed_up",
     ),
     Mutant(
         "all that is written to a shared buffer is read",

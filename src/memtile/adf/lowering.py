@@ -6,7 +6,7 @@ Everything has the user's name, so that results and findings speak of the graph'
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -80,7 +80,7 @@ class Lowered:
         parameters: by id of the kernel's port.
         notes: what the model leaves out, one sentence each.
         findings: what is read without being written.
-        unread: what is written without being read, a sentence for each shared buffer, without full stop.
+        unread: what is written without being read, by the id of a shared buffer a sentence without full stop.
     """
 
     plan: Plan
@@ -96,7 +96,7 @@ class Lowered:
     parameters: dict[int, ParameterPort] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     findings: tuple[Finding, ...] = ()
-    unread: tuple[str, ...] = ()
+    unread: Mapping[int, str] = field(default_factory=dict)
 
 
 def lower(plan: Plan, make: MakeCaller, plio_ports: PlioPorts) -> Lowered:
@@ -138,7 +138,7 @@ class _Lowering:
             self._make_turns(pool)
         self._made.memories, self._made.pools = self._pools.memories, tuple(self._pools)
         self._made.findings = tuple(unwritten_reads(self._lookup))
-        self._made.unread = tuple(unread_writes(self._lookup))
+        self._made.unread = dict(unread_writes(self._lookup))
         self._make_cores()
         return self._made
 

@@ -67,8 +67,7 @@ def latencies(
         outputs: the same of output PLIOs.
     """
     ports = {plio.id: plio.port for plio in plan.description.plios}
-    steps = _steps(plan)
-    reached = {plio: _reached(ports[plio], steps) for plio in inputs}
+    reached = {plio: reached_from(plan, ports[plio]) for plio in inputs}
     for target, out in outputs.items():
         for source, into in inputs.items():
             if ports[target] in reached[source]:
@@ -91,7 +90,9 @@ def _steps(plan: Plan) -> Mapping[int, set[int]]:
     return found
 
 
-def _reached(port: int, steps: Mapping[int, set[int]]) -> set[int]:
+def reached_from(plan: Plan, port: int) -> set[int]:
+    """A port and those that its data reach: along nets, through kernels and buffers."""
+    steps = _steps(plan)
     seen, left = {port}, [port]
     while left:
         more = steps.get(left.pop(), set()) - seen

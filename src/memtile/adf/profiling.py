@@ -87,6 +87,11 @@ class Profiling:
         self._profiles[self._next] = Profile(event, first, second, nbytes, now, self._words(first))
         return self._next
 
+    @property
+    def was_used(self) -> bool:
+        """Whether the host has started a profile."""
+        return self._next > 0
+
     def read(self, number: int) -> int:
         """``read_profiling``: cycles, or a number of events; 0 where nothing has crossed yet.
 

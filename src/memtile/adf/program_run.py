@@ -285,7 +285,8 @@ class ProgramRun:
 
     def _left(self, code: int | None, *, held: str = "", interrupted: bool = False) -> ProgramResult:
         """What the program left when ``main`` goes no further."""
-        graph = self._run.result(interrupted=interrupted) if self._run else None
+        ends = not held and not interrupted
+        graph = self._run.result(interrupted=interrupted, ends=ends) if self._run else None
         costs = self._code.costs if self._code else {}
         said = [f"cycles of a call of {name}: {cost}" for name, cost in costs.items() if cost.basis == RANGE]
         return ProgramResult(code, self._plan, graph, (*self._cautions, *said), held, costs)

@@ -449,11 +449,12 @@ class GraphRun:
         """Let the array run until nothing moves any more, or to the limit."""
         self.advance(lambda: False, lambda: self._options.max_cycles)
 
-    def result(self, *, interrupted: bool = False) -> GraphResult:
+    def result(self, *, interrupted: bool = False, ends: bool = True) -> GraphResult:
         """Let all that still moves come to rest, and say how the run ended.
 
         Args:
             interrupted: Ctrl-C came: nothing moves on.
+            ends: ``main`` has come to its end: what it has not waited for it never waits for.
         """
         found = self._stopped(interrupted=interrupted)
         unfinished, endless = tuple(core.name for core in self._unfinished()), self._endless()
@@ -473,7 +474,7 @@ class GraphRun:
         is_short = bool(unfinished) or found.status is Status.STUCK
         missing = tuple(missing_input(given, found)) if is_short else ()
         return GraphResult(
-            self._with_host_counts(found, missing),
+            self._with_host_counts(found, missing, ends=ends and not self._is_over),
             {plios[plio].name: each for plio, each in collected.items()},
             missing=missing,
             times=tuple(times.values()),
@@ -560,7 +561,7 @@ class GraphRun:
         state = next(states, _GraphState())
         return None if state.is_endless else state.asked
 
-    def _with_host_counts(self, result: Result, missing: Sequence[Missing]) -> Result:
+    def _with_host_counts(self, result: Result, missing: Sequence[Missing], *, ends: bool) -> Result:
         """The result in the graph's names, with what the host has brought."""
         updates = dict[str, Updates]()
         for number, done in self._parameters.updates().items():
@@ -570,9 +571,10 @@ class GraphRun:
                 needed = None if port.is_async else self._asked(kernel.graph) or 0
                 updates[lock.name] = Updates(host_port(self._lookup, number), done, needed)
         named = with_users_names(with_updates(result, updates))
-        found = with_counts(named, missing, self.lowered.unread)
-        unread = unread_findings(self._lookup, self._transfers.unread)
-        return replace(found, findings=(*self.lowered.findings, *unread, *found.findings))
+        found = with_counts(named, missing, self.lowered)
+        unread = self._transfers.unread if ends else {}
+        not_awaited = unread_findings(self._lookup, unread, profiled=self._profiling.was_used)
+        return replace(found, findings=(*self.lowered.findings, *not_awaited, *found.findings))
 
     def _ready(self, graph: int, call: str) -> _GraphState:
         state = self._graphs.get(graph)

@@ -52,8 +52,8 @@ def unwritten_reads(objects: Objects) -> Iterator[Finding]:
                 yield _finding(objects, memory, number, unwritten, by_port, written)
 
 
-def unread_writes(objects: Objects) -> Iterator[str]:
-    """A sentence for each shared buffer with elements that are written in a turn and that no port reads.
+def unread_writes(objects: Objects) -> Iterator[tuple[int, str]]:
+    """Each shared buffer with elements that are written in a turn and that no port reads: its id, a sentence.
 
     Args:
         objects: of a description whose tilings can be lowered.
@@ -76,7 +76,7 @@ def unread_writes(objects: Objects) -> Iterator[str]:
             whole = (
                 f"{written.size - left:,} of the {written.size:,} elements that are written to {memory.name}"
             )
-            yield f"{ports} {verb} {whole} in a turn"
+            yield memory.id, f"{ports} {verb} {whole} in a turn"
 
 
 def _finding(

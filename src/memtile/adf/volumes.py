@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
+from memtile.adf.description import Gmio, Plio
 from memtile.adf.lookup import Lookup
 from memtile.adf.lowering import Lowered
+from memtile.adf.port_times import reached_from
 from memtile.adf.run_end import Missing, Volume
 from memtile.arch.tiles import WORD_BYTES
 from memtile.explain.deadlock.graph import PartyKind
@@ -16,6 +19,7 @@ from memtile.explain.results import Result
 _TOO_FEW, _LOCK = "MT0304", "MT0302"
 _LENGTHS = ("MT0323", "MT0324")
 _NOT_AWAITED = "MT0318"
+_RAN_OUT = "ran out of data"
 _AT_LOCKS = (_LOCK, "MT0322")
 """A kernel beside others in its core, or whose code is not known, may be thought to give the update."""
 _VALUE = "Update it before the graph runs, or give it an initial_value."
@@ -49,33 +53,81 @@ def volumes(lowered: Lowered, lookup: Lookup, asked: Asked, sent: Mapping[int, i
         yield Volume(outside.name, given // net.element_bytes, needed, element)
 
 
-def with_counts(result: Result, missing: Sequence[Missing], unread: Sequence[str]) -> Result:
+def with_counts(result: Result, missing: Sequence[Missing], lowered: Lowered) -> Result:
     """A result whose waits for an input that ran out of data say how much it lacks.
 
-    Both ends of each stream of a graph pass the same volume, or it is refused. Where an input ran out of data
-    no length of a descriptor is why; that a port reads a part of its buffer may be.
+    Both ends of each stream of a graph pass the same volume, or it is refused. Behind an input that ran out
+    of data no length of a descriptor is why something waits; that a port reads a part of its buffer may be.
+    A buffer that no such input reaches may be read in part on purpose.
 
     Args:
         result: in the words of the graph.
         missing: of its inputs.
-        unread: what ports of shared buffers leave unread, a sentence for each buffer.
+        lowered: the graph, with what ports of shared buffers leave unread.
     """
     by_name = {each.name: each for each in missing if each.needed is not None}
     counted = [_counted(each, by_name) for each in result.findings]
-    lengths = [each for each in counted if each.code in _LENGTHS]
+    behind = {name: _reached(lowered, name) for name in by_name}
+    no_cause = _names(lowered, set().union(*behind.values(), *_sides_of_unread(lowered)))
+    lengths = [each for each in counted if each.code in _LENGTHS and not no_cause.isdisjoint(_who(each))]
     if not by_name or not lengths:
         return replace(result, findings=tuple(counted))
-    short = (_short(each, unread) for each in by_name.values())
+    told = {name for each in counted if each.code == _TOO_FEW for name in _who(each)}
+    short = [
+        _short(each, _unread_behind(lowered, behind[name]))
+        or _waited_for(each, result, lowered, behind[name])
+        for name, each in by_name.items()
+        if name not in told
+    ]
     rest = (each for each in counted if each not in lengths)
     return replace(result, findings=(*short, *rest))
 
 
-def _short(missing: Missing, unread: Sequence[str]) -> Finding:
-    message = f"{missing.message}; {'; '.join(unread)}." if unread else f"{missing.message}."
-    side = Side(missing.name, "ran out of data")
-    ways = ["bring more data", *(["let the tiling read all elements"] * bool(unread))]
-    fix = f"{' or '.join(ways).capitalize()}, or run the graph for fewer iterations."
+def _who(finding: Finding) -> set[str]:
+    return {side.who for side in finding.sides}
+
+
+def _reached(lowered: Lowered, name: str) -> set[int]:
+    """The ports that data of an input reach."""
+    description = lowered.plan.description
+    outside: tuple[Plio | Gmio, ...] = (*description.plios, *description.gmios)
+    return set().union(*(reached_from(lowered.plan, each.port) for each in outside if each.name == name))
+
+
+def _names(lowered: Lowered, ports: set[int]) -> set[str]:
+    return {lowered.lookup.name(each) for each in ports}
+
+
+def _sides_of_unread(lowered: Lowered) -> Iterator[set[int]]:
+    """The ports of each buffer of which a part is not read."""
+    for number in lowered.unread:
+        memory = lowered.lookup.memories[number]
+        yield {*memory.inputs, *memory.outputs}
+
+
+def _unread_behind(lowered: Lowered, ports: set[int]) -> list[str]:
+    """What is left unread of buffers that some ports write."""
+    memories = lowered.lookup.memories
+    return [says for number, says in lowered.unread.items() if not ports.isdisjoint(memories[number].inputs)]
+
+
+def _short(missing: Missing, unread: Sequence[str]) -> Finding | None:
+    """What an input lacks for buffers of which a part is not read; None if there are none."""
+    if not unread:
+        return None
+    side = Side(missing.name, _RAN_OUT)
+    fix = "Bring more data or let the tiling read all elements, or run the graph for fewer iterations."
+    message = f"{missing.message}; {'; '.join(unread)}."
     return Finding(_TOO_FEW, CODES[_TOO_FEW].severity, message, (side,), fix=fix)
+
+
+def _waited_for(missing: Missing, result: Result, lowered: Lowered, ports: set[int]) -> Finding:
+    """What an input lacks, and the first kernel behind it that waits."""
+    names = {each.name for each in lowered.plan.description.kernels if not ports.isdisjoint(each.ports)}
+    waits = (each for each in result.waits.nodes if each.kind is PartyKind.CORE and each.name in names)
+    sides = [Side(each.name, each.state) for each in islice(waits, 1)]
+    found = Finding(_TOO_FEW, CODES[_TOO_FEW].severity, "", (*sides, Side(missing.name, _RAN_OUT)))
+    return _counted(found, {missing.name: missing})
 
 
 def _counted(finding: Finding, missing: Mapping[str, Missing]) -> Finding:
@@ -89,20 +141,24 @@ def _counted(finding: Finding, missing: Mapping[str, Missing]) -> Finding:
     return replace(finding, message=f"{says}{short.message}.", fix=fix)
 
 
-def unread_findings(lookup: Lookup, unread: Mapping[int, int]) -> Iterator[Finding]:
+def unread_findings(lookup: Lookup, unread: Mapping[int, int], *, profiled: bool) -> Iterator[Finding]:
     """One finding for each output GMIO that a host has never waited for since it asked for data.
+
+    A host that profiles its graph may want nothing else of it: of its outputs there are only notes.
 
     Args:
         lookup: of the graph.
         unread: bytes of each output GMIO that were asked for and not waited for.
+        profiled: whether the host has profiled anything.
     """
+    severity = Severity.NOTE if profiled else CODES[_NOT_AWAITED].severity
     for gmio in lookup.description.gmios:
         if nbytes := unread.get(gmio.id, 0):
             does = f"is asked for {nbytes:,} bytes, and the host never waits for them"
             message = f"{gmio.name} {does}: its memory may not have them when the host reads it."
             fix = f"Call {gmio.name}.wait() after aie2gm_nb, before the memory is read."
             side = Side(gmio.name, does, gmio.line)
-            yield Finding(_NOT_AWAITED, CODES[_NOT_AWAITED].severity, message, (side,), fix=fix)
+            yield Finding(_NOT_AWAITED, severity, message, (side,), fix=fix)
 
 
 @dataclass(frozen=True, slots=True)

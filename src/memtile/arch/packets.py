@@ -59,6 +59,12 @@ def stream_header(
     return _with_parity(word)
 
 
+def is_stream_header(word: int) -> bool:
+    """Whether a word may be a stream header: odd parity, and nothing in the bits that have no field."""
+    known = sum(field.mask for field in STREAM_HEADER)
+    return word.bit_count() % 2 == 1 and not word & ~known
+
+
 def control_header(operation: PacketOperation, address: int, beats: int = 1, response: int = 0) -> int:
     """The second word of a control packet: ``beats`` words from byte ``address`` of the tile on."""
     word = packed(CONTROL_HEADER, Operation=operation, Address=address, Beats=beats - 1, Response_ID=response)

@@ -164,7 +164,7 @@ def _graph(name: str, device: str, settings: Sequence[str], kernels: KernelSourc
     try:
         notes += [each.text for each in graph.verdicts()]
         lowered = graph.lowered()
-        notes += (*lowered.plan.notes, *(f"{each}." for each in lowered.unread))
+        notes += (*lowered.plan.notes, *(f"{each}." for each in lowered.unread.values()))
     except MemtileError as error:
         return CheckResult(name, tuple(refused(name, error)), notes=notes)
     return CheckResult(name, lowered.findings, notes=notes)

@@ -124,7 +124,7 @@ _NOT_TAKEN = "MT0110"
 """Of a stream whose receiver has no task."""
 _OF_CHAINS = WAITS | {UNFIT, "MT0115", "MT0315", _OPEN, _NOT_TAKEN}
 """What a chain that never comes to its other BDs brings about: its buffers and locks are other ones."""
-_RING = "MT0209"
+_RING, _NO_PROGRAM = "MT0209", "MT0311"
 NONE_ODD = Oddities()
 """Of what has no text."""
 
@@ -159,7 +159,8 @@ def instead_of_waits(odd: Sequence[Finding], others: Sequence[Finding]) -> tuple
     wrong = [
         each
         for each in others
-        if each.code in _OF_CHAINS and (each.severity is Severity.ERROR or each.code == _OPEN)
+        if (each.code in _OF_CHAINS or _is_between(each, odd))
+        and (each.severity is Severity.ERROR or each.code == _OPEN)
     ]
     apart = [each for each in odd if not _explains(each, wrong)]
     odd, apart = [each for each in odd if each not in apart], without_latent(apart)
@@ -169,8 +170,15 @@ def instead_of_waits(odd: Sequence[Finding], others: Sequence[Finding]) -> tuple
     stays = [each for each in odd if each.code in INSTEAD_OF_WAITS]
     if not stays or not wrong:
         return (*odd, *others, *apart)
-    rest = (each for each in others if not _comes_of(each, stays))
+    rest = (each for each in others if not _comes_of(each, stays) and not _is_between(each, odd))
     return (*(_error(each) for each in stays), *(each for each in odd if each not in stays), *rest, *apart)
+
+
+def _is_between(finding: Finding, odd: Sequence[Finding]) -> bool:
+    """Whether a channel waits for a core without a program, and its chain and another's are mixed up."""
+    who = {side.who.partition(" (")[0] for side in finding.sides}
+    mixed = [{side.who for side in each.sides} for each in odd if each.code == ITSELF and len(each.sides) > 1]
+    return finding.code == _NO_PROGRAM and any(not who.isdisjoint(each) for each in mixed)
 
 
 def without_latent(findings: Iterable[Finding]) -> list[Finding]:

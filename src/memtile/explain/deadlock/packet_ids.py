@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
+from memtile.arch.packets import is_stream_header
 from memtile.arch.registers import field_of
 from memtile.arch.switch_registers import SLOT
 from memtile.explain.deadlock.planned_words import PlannedBd, PlannedWords
 from memtile.explain.names import port_name
 from memtile.explain.switch_ways import packet_ways, reached, slots
+from memtile.jit.tables import plain
 
 _ID, _MASK = field_of(SLOT, "id"), field_of(SLOT, "mask")
 
@@ -58,13 +60,17 @@ class PacketIds:
         return LostPacket(sender, says, fix)
 
     def without_header(self, port: int, sender: int) -> LostPacket | None:
-        """What is known of words that a slave port reads as a packet; None if a BD adds headers.
+        """What is known of words that a slave port reads as a packet.
+
+        None if a BD adds headers, or if the first word may be one: data may bring their own headers.
 
         Args:
             port: the slave port.
             sender: channel whose words they are.
         """
-        bds = self._planned.bds.get(sender, [])
+        bds, switch = self._planned.bds.get(sender, []), plain(self._engine.state.switch)
+        if is_stream_header(int(switch.words[port, switch.head[port]])):
+            return None
         if not bds or any(bd.descriptor.packet is not None for bd in bds):
             return None
         where, number = port_name(self._engine, port), bds[0].number

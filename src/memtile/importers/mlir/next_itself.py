@@ -64,7 +64,8 @@ def _into_another(made: Configured, chain: ChainDescription) -> Finding | None:
         place, first = _place(bd), line_of(_place(chain.bds[0]))
         message = f"{who}: {does} at {line_of(place)}, and the BD of {first} is never run again."
         fix = f"Let it be followed by the BD of {first}."
-        return Finding(_CODE, CODES[_CODE].severity, message, (Side(who, does, place),), fix=fix)
+        sides = (Side(who, does, place), Side(its, "has that BD", _place(following)))
+        return Finding(_CODE, CODES[_CODE].severity, message, sides, fix=fix)
     return None
 
 
