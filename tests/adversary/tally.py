@@ -56,11 +56,20 @@ def source_of(modules: Iterable[str]) -> str:
     return found.hexdigest()[:12]
 
 
+_IMPORTED = {what: source_of(modules) for what, modules in _OF.items()}
+
+
 def note(what: str, seconds: float, inputs: int, failures: int) -> None:
-    """Add a search, or a part of one, to the ledger; searches that run at once share it."""
+    """Add a search, or a part of one, to the ledger; searches that run at once share it.
+
+    Where the source has changed since it was imported, what ran is of neither.
+    """
+    source = source_of(_OF[what])
+    if source != _IMPORTED[what]:
+        return
     LEDGER.parent.mkdir(exist_ok=True)
     with LEDGER.open("a", encoding="utf-8") as file:
-        file.write(Searched(what, source_of(_OF[what]), seconds, inputs, failures).line())
+        file.write(Searched(what, source, seconds, inputs, failures).line())
 
 
 def searches(*ledgers: Path) -> Iterator[Searched]:

@@ -45,11 +45,16 @@ def test_a_search_of_an_earlier_source_does_not_count(
     file.write_text("a = 1\n", encoding="utf-8")
     for module in (lines, tally):
         monkeypatch.setattr(module, "SOURCE", tmp_path)
-    monkeypatch.setattr(tally, "_OF", {"npy": READERS["npy"].modules})
+    modules = READERS["npy"].modules
+    monkeypatch.setattr(tally, "_OF", {"npy": modules})
+    monkeypatch.setattr(tally, "_IMPORTED", {"npy": tally.source_of(modules)})
     tally.note("npy", 1.0, 5, 0)
     assert sums() == {"npy": (1.0, 5, 0)}
     file.write_text("a = 2\n", encoding="utf-8")
     assert sums() == {}
+    tally.note("npy", 1.0, 5, 0)
+    assert sums() == {}, "what ran was imported before"
+    monkeypatch.setattr(tally, "_IMPORTED", {"npy": tally.source_of(modules)})
     tally.note("npy", 2.0, 3, 0)
     tally.main(["--add"])
     assert sums() == {"npy": (2.0, 3, 0)}
