@@ -82,7 +82,7 @@ def test_a_place_that_cannot_be_written_is_an_error(monkeypatch: pytest.MonkeyPa
         jit_cache.cache_directory(SOURCES)
     assert str(caught.value) == (
         f"environment: MEMTILE_CACHE is {place}; it must be a directory that can be written "
-        "(the compiled engine is kept there)."
+        "(the compiled engine and ends of runs are kept there)."
     )
 
 
@@ -140,7 +140,7 @@ def test_a_named_place_that_others_can_write_is_refused(
         jit_cache.cache_directory(SOURCES)
     assert str(caught.value) == (
         f"environment: MEMTILE_CACHE is {place}, and {place} can be written by everybody "
-        "(the compiled engine is kept there)."
+        "(the compiled engine and ends of runs are kept there)."
     )
 
 
