@@ -610,6 +610,9 @@ class Channel(StreamPort):
             work: of the task.
             bds: numbers of its BDs.
             place: where it is said.
+
+        Raises:
+            DesignError: work that no such task has.
         """
         transfers = self._transfers(work)
         self._note_work(transfers, [d for transfer in transfers for d in transfer.descriptors])

@@ -43,6 +43,7 @@ class LoopStep:
 
 
 KernelStep = LockStep | CycleStep | LoopStep
+"""What :func:`acquire`, :func:`release`, :func:`cycles` and :func:`loop` return, for :func:`listed`."""
 _Made = Action | tuple[int, tuple[Any, ...]]  # an action, or how often which others
 
 
