@@ -454,7 +454,7 @@ class GraphRun:
 
         Args:
             interrupted: Ctrl-C came: nothing moves on.
-            ends: ``main`` has come to its end: what it has not waited for it never waits for.
+            ends: ``main`` has returned: it waits for nothing more.
         """
         found = self._stopped(interrupted=interrupted)
         unfinished, endless = tuple(core.name for core in self._unfinished()), self._endless()

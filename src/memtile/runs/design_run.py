@@ -135,7 +135,7 @@ def run_on(machine: Machine, options: RunOptions) -> Result:
 
 
 def _advanced(machine: Machine, options: RunOptions, end: int) -> tuple[Stop | None, LateWrites | None]:
-    """Let a machine run; why it stopped, None = Ctrl-C, and what was to be written after its hosts' ends."""
+    """Run a machine: why it stopped (None = Ctrl-C), and the words that come after its hosts have ended."""
     engine, untimed, late = machine.engine, options.untimed, None
     try:
         stop = run_sequences(engine, machine.hosts, end, untimed=untimed, progress=options.progress)

@@ -182,7 +182,7 @@ def serve(memory: float) -> None:
 
 
 def _taken(asked: TextIO) -> Iterator[str]:
-    """What is asked, taken by a thread that sees when nobody asks any more."""
+    """Questions, read by a thread that notices when the pipe closes."""
     lines: queue.Queue[str] = queue.Queue()
     threading.Thread(target=_read, args=(asked, lines), daemon=True).start()
     while True:
