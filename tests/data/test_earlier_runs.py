@@ -394,6 +394,7 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     file.write_text("a = 1\n", encoding="utf-8")
     monkeypatch.setattr(run_store, "_LOADED", {file: run_store._stamp(file)})
     monkeypatch.setenv(earlier_runs.VARIABLE, "1")
+    monkeypatch.setattr(earlier_runs, "BOUNDS", False)
     monkeypatch.setenv("MEMTILE_CACHE", str(tmp_path / "cache"))
     run_store.usual_store.cache_clear()
     return file
