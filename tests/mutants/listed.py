@@ -8968,6 +8968,27 @@ MUTANTS = (
         "tests/timing/test_broadcast.py::test_the_interface_row_passes_on_to_its_sides",
     ),
     Mutant(
+        "the configuration of any port cuts packets",
+        "model/streams/switch_config.py",
+        "return bool(st.switch.targets[port] & ~taking == 0)",
+        "return False",
+        "tests/data/test_packets.py::test_the_configuration_of_other_ports_leaves_a_packet_on_its_way",
+    ),
+    Mutant(
+        "a packet goes on to masters of another arbiter",
+        "model/streams/switch_config.py",
+        "return bool(st.switch.targets[port] & ~taking == 0)",
+        "return True",
+        "tests/data/test_packets.py::test_a_master_that_goes_to_another_arbiter_cuts_the_packets_of_its_old_one",
+    ),
+    Mutant(
+        "a packet that was cut keeps the master that it went straight to",
+        "model/streams/switch_config.py",
+        "st.switch.asked[st.switch.targets[port]] = NONE",
+        "st.switch.asked[port] = NONE",
+        "tests/data/test_packets.py::test_a_packet_without_arbiters_on_its_way_is_cut_and_lets_its_master_go",
+    ),
+    Mutant(
         "a switch connects any ports",
         "model/streams/switch_config.py",
         "elif st.spec.circuits[st.spec.tiles.kind[tile], slave, master] == 0:",

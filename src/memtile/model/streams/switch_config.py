@@ -1,7 +1,8 @@
 """Stream switch configuration: what the master and slave registers mean for the ports (AM025).
 
 A circuit needs an enabled slave and an enabled master that names it; both must be out of packet mode, and the
-switch must have a way from one to the other, which many pairs have not (DEV-PKT-7).
+switch must have a way from one to the other, which many pairs have not (DEV-PKT-7). A packet on its way is cut
+by a configuration that changes its slave or its masters, and by no other (DEV-PKT-5).
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ _SLAVE_ENABLE = field_of(SLAVE_CONFIG, "Slave_Enable").mask
 _SLAVE_PACKET = field_of(SLAVE_CONFIG, "Packet_Enable").mask
 
 OFF, CIRCUIT, PACKET = 0, 1, 2  # SwitchPorts.mode
+NONE = -1
 
 
 @jit
@@ -58,9 +60,6 @@ def configure(st: State, tile: int) -> None:
         port = st.spec.tiles.slave_base[tile] + n
         set_slave_mode(st, port, mode_of(st.registers[slaves + n], _SLAVE_ENABLE, _SLAVE_PACKET))
         st.switch.feeds[port] = -1
-        if st.switch.arbiter[port] >= 0:  # a packet that is cut by the new configuration (DEV-PKT-5)
-            st.arbiters.holder[st.switch.arbiter[port]] = -1
-            st.switch.arbiter[port] = -1
     for arbiter in range(tile * ARBITERS, (tile + 1) * ARBITERS):
         for msel in range(MSELS):
             st.arbiters.masters[arbiter, msel] = 0
@@ -74,6 +73,33 @@ def configure(st: State, tile: int) -> None:
             join(st, tile, config & _MASTER_SLAVE, n)
         elif st.switch.mode[port] == PACKET:
             attach(st, tile, port, n, config)
+    for n in range(st.spec.tiles.slaves[tile]):
+        port = st.spec.tiles.slave_base[tile] + n
+        if st.switch.arbiter[port] != NONE and not goes_on(st, port):
+            cut(st, port)
+
+
+@jit
+def goes_on(st: State, port: int) -> bool:
+    """Whether the packet of a slave port still has its way: the port and its masters are as it needs them."""
+    if st.switch.mode[port] != PACKET:
+        return False
+    if st.switch.asked[port] == NONE:
+        return True  # it goes straight to its receiver
+    taking = 0
+    for msel in range(MSELS):
+        taking |= st.arbiters.masters[st.switch.arbiter[port], msel]
+    return bool(st.switch.targets[port] & ~taking == 0)
+
+
+@jit
+def cut(st: State, port: int) -> None:
+    """End a packet on its way: what is left of it is taken for a new one (DEV-PKT-5)."""
+    if st.switch.asked[port] == NONE:
+        st.switch.asked[st.switch.targets[port]] = NONE
+    else:
+        st.arbiters.holder[st.switch.arbiter[port]] = NONE
+    st.switch.arbiter[port] = NONE
 
 
 @jit
