@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import itertools
 import os
 import sys
 import time
@@ -199,6 +200,10 @@ class Ledger:
         yield
         note(what, _cpu() - began, self.designs - designs, len(self.bad) - bad)
 
+    def have_their_share(self, names: Iterable[str], others: Sequence[str]) -> bool:
+        """Whether pairs have had half of the processor time that they share with others, if there are any."""
+        return bool(others) and sum(self.seconds[n] for n in names) > sum(self.seconds[n] for n in others)
+
     def note(self, name: str, difference: Difference) -> None:
         """Write the test of a difference and say where it is."""
         self.bad.add(name)
@@ -280,15 +285,18 @@ def attack(names: Sequence[str], number: int, seconds: float) -> int:
     """Run random designs of some pairs for so many seconds; how many pairs had a difference."""
     ledger, turn, end = Ledger(), 0, time.monotonic() + seconds
     arrays, others = ([n for n in names if (n in ARRAY_PAIRS) is on] for on in (True, False))
+    following = itertools.cycle(others)
     while time.monotonic() < end and len(ledger.bad) < len(names):
         first = number + _AT_ONCE * turn * 5
         if arrays:
             with ledger.tallied(ARRAYS):
                 attack_arrays(arrays, range(first, first + 5 * _AT_ONCE), ledger)
-        for name in others[turn % len(others) :][:1] if arrays and others else others:
-            if time.monotonic() < end and name not in ledger.bad:
+        for n, name in enumerate(itertools.islice(following, len(others))):
+            if time.monotonic() > end or ledger.have_their_share(others, arrays):
+                break
+            if name not in ledger.bad:
                 with ledger.tallied(OTHERS):
-                    attack_pair(name, number + 1_000_003 * turn, ledger)
+                    attack_pair(name, number + 1_000_003 * turn + n, ledger)
         turn += 1
     print(ledger.table())
     print(f"{ledger.designs:,} designs, {len(ledger.bad)} pairs with a difference")
