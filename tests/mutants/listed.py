@@ -6389,6 +6389,22 @@ MUTANTS = (
         "tests/clients/test_sweep_data.py::test_no_data_compares_nothing_and_finds_the_same_cycles",
     ),
     Mutant(
+        "a buffer behind words that come again holds what was sent before the jump",
+        "sim/skip/moved_streams.py",
+        "at = end - (n if period == 0 else 1 + (n - 1) % period)",
+        "at = end - n",
+        "tests/timing/test_fast_forward.py::"
+        "test_the_buffer_behind_words_that_come_again_holds_what_stepping_leaves_there",
+    ),
+    Mutant(
+        "a buffer behind a jump has no TLAST",
+        "sim/skip/moved_streams.py",
+        "return int(before > 0 and _load(st.ports.sink_ends[ch] + (before - 1) * WORD) == at)",
+        "return 0",
+        "tests/timing/test_fast_forward.py::"
+        "test_the_buffer_behind_words_that_come_again_holds_what_stepping_leaves_there",
+    ),
+    Mutant(
         "TLAST of a source ends no jump",
         "sim/skip/repeat_guards.py",
         "if flag(st, ch, at + n) != flag(st, ch, at + n - words):",

@@ -291,6 +291,18 @@ def test_words_that_come_again_are_kept_once(apart: int) -> None:
     assert any(piece.times > 1 for piece in pieces) == (apart > 0)
 
 
+@pytest.mark.parametrize("length", [1, 2, 3])
+def test_the_buffer_behind_words_that_come_again_holds_what_stepping_leaves_there(length: int) -> None:
+    """Eight words with their TLAST, where two periods are kept and the host has taken what was before."""
+    jumping, stepping = one(length=length, next=0), one(length=length, next=0)
+    stepping.engine.forward.on = False
+    for until in (*range(20, 140, 11), 900):
+        for rig in (jumping, stepping):
+            rig.engine.run(until)
+        assert not differences(jumping, stepping), until
+    assert jumping.engine.forward.jumps > 0
+
+
 def test_two_channels_at_one_bank_repeat_with_their_turns() -> None:
     def crowded() -> Rig:
         rig = one(dims=(Dim(2, 0),))

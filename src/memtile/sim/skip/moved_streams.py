@@ -203,24 +203,36 @@ def shift_channel(st: State, work: Arrays, at: int, ch: int, times: int) -> None
 
 
 @jit
-def fill_egress(st: State, ch: int, words: int) -> None:
-    """Put the last ``words`` words of the sink's stream into the egress buffer, as far as it goes back."""
+def fill_egress(st: State, ch: int, words: int, period: int) -> None:
+    """Put the last ``words`` words of the sink's stream into the egress buffer, as far as it goes back.
+
+    Args:
+        st: the state.
+        ch: the channel.
+        words: moved by the jump.
+        period: words of a period, where all are alike and the sink got only the last ones; otherwise 0.
+    """
     fifos, ports = st.fifos, st.ports
     tail = fifos.head[ch] + fifos.held[ch]
     end = ports.sink_count[ch] + fifos.held[ch]
-    ends, first = ports.sink_ends[ch], ports.ends_count[ch]
-    while first > 0 and _load(ends + (first - 1) * WORD) > end - 1 - min(words, fifos.wrap[ch] + 1):
-        first -= 1
-    for n in range(min(words, fifos.wrap[ch] + 1), 0, -1):
-        slot, last = (tail - n) & fifos.wrap[ch], 0
-        if first < ports.ends_count[ch] and _load(ends + first * WORD) == end - n:
-            last, first = 1, first + 1
-        fifos.words[ch, slot] = word_at(ports.sink_words[ch] + (end - n) * WORD_BYTES)
-        fifos.last[ch, slot] = last
+    for n in range(1, min(words, fifos.wrap[ch] + 1) + 1):
+        slot = (tail - n) & fifos.wrap[ch]
+        at = end - (n if period == 0 else 1 + (n - 1) % period)
+        fifos.words[ch, slot] = word_at(ports.sink_words[ch] + at * WORD_BYTES)
+        fifos.last[ch, slot] = ends_at(st, ch, at)
     behind = ports.ends_count[ch]
-    while behind > 0 and _load(ends + (behind - 1) * WORD) >= ports.sink_count[ch]:
+    while behind > 0 and _load(ports.sink_ends[ch] + (behind - 1) * WORD) >= ports.sink_count[ch]:
         behind -= 1  # of a word under way: it comes there again
     ports.ends_count[ch] = behind
+
+
+@jit
+def ends_at(st: State, ch: int, at: int) -> int:
+    """1 = the word at a place in the sink has TLAST."""
+    before = st.ports.ends_count[ch]
+    while before > 0 and _load(st.ports.sink_ends[ch] + (before - 1) * WORD) > at:
+        before -= 1
+    return int(before > 0 and _load(st.ports.sink_ends[ch] + (before - 1) * WORD) == at)
 
 
 @jit
@@ -268,7 +280,7 @@ def close_channel(st: State, work: Arrays, ch: int, words: int) -> None:
     if flows:
         close_flow(st, work, ch, words)
     elif st.channels.direction[ch] == MM2S:
-        fill_egress(st, ch, words)
+        fill_egress(st, ch, words, work.channels.words[ch] if work.search.same_words[0] == 1 else 0)
     else:
         fill_ingress(st, ch, words)
     if st.channels.direction[ch] == S2MM:
