@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from adversary.array_hosts import Again, Hosted, Seen
+from adversary.array_orders import Asked, Early, Merged, Rewired
 from adversary.array_parts import (
     Builder,
     Cascade,
@@ -42,7 +43,7 @@ TIMINGS: tuple[dict[str, int], ...] = (
 ACCESSES = (0, 1, 20)  # cycles of an access of the host
 PARTS: dict[type[Part], int] = {
     Relay: 5, Loop: 4, Work: 5, Cascade: 4, CoreStream: 2, Packets: 4, Fan: 2, Control: 3, Feed: 2,
-    Hosted: 5, Seen: 3, Again: 3,
+    Hosted: 5, Seen: 3, Again: 3, Merged: 2, Asked: 2, Rewired: 2, Early: 2,
 }  # fmt: skip
 """Kinds of parts, and how often each is drawn."""
 _ROUNDS = ("rounds", "again", "values", "times")
