@@ -1,8 +1,8 @@
 """Stream switch configuration: what the master and slave registers mean for the ports (AM025).
 
 A circuit needs an enabled slave and an enabled master that names it; both must be out of packet mode, and the
-switch must have a way from one to the other, which many pairs have not (DEV-PKT-7). A packet on its way is cut
-by a configuration that changes its slave or its masters, and by no other (DEV-PKT-5).
+switch must have a way from one to the other, which many pairs have not (DEV-PKT-7). A packet on its way is
+cut by a configuration that changes its slave or its masters, and by no other (DEV-PKT-5).
 """
 
 from __future__ import annotations
