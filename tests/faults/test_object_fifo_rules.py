@@ -173,6 +173,7 @@ CASES = [
         [fifo("%s, {%c}"), fifo("%c, {%m}", name="g", depth="3 : i32"), LINKED],
         "it has 3 objects, those that it is linked to 2",
     ),
+    ([fifo("%s, {%c}"), core(TAKE.replace("Consume, 1", "1"))], "its port is '1'"),
     # channels
     (
         [fifo("%m, {%c}", "prod_dma_channel = 6 : i32")],

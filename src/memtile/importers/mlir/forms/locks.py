@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from memtile.importers.mlir.forms.operands import OperationForm
+from memtile.importers.mlir.forms.operands import OperationForm, shown
 from memtile.importers.mlir.types import Shaped, shaped
 
 PORTS = ("Produce", "Consume")
@@ -60,11 +60,18 @@ def fifo_form(form: OperationForm) -> tuple[str, str, str]:
     """Name and port of ``aie.objectfifo.acquire`` or ``release``, and the number of objects or its value.
 
     Texts of autumn 2026 may say the number behind the port, ``@of(Consume) [1]``, or leave it to the results.
+
+    Raises:
+        InputFileError: a port that object FIFOs do not have.
     """
     if form.generic:
         return form.symbol_of("objFifo_name"), form.choice("port", PORTS), str(form.integer("size"))
     texts = form.texts()
     port, *count = texts.first(max(1, len(texts)))
+    if port not in PORTS:
+        says, allowed = f"its port is {shown(port)}", " or ".join(PORTS)
+        step = f"An object FIFO has the ports {' and '.join(PORTS)}: write (Consume, 1)."
+        raise form.error(says, allowed, reason="mlir_operands", given=port, step=step)
     behind = form.texts("[") if form.bracket("[") is not None else [str(len(object_types(form)))]
     return form.symbol, port, (count or behind)[0]
 
