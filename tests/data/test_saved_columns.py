@@ -12,6 +12,7 @@ import pytest
 from memtile import Array
 from memtile.model.checking.saved import LINKS, ArrayForm, faults, forms
 from memtile.model.dma.bd_fields import BURST_LENGTH
+from memtile.model.roster import put_in_order
 from memtile.model.state.causes import Phase
 from memtile.model.state.columns import (
     ANY,
@@ -122,6 +123,16 @@ def test_a_list_has_each_row_once(built: State, saved: Columns, name: str) -> No
         if roster.flag and listed[0] == 2:
             saved[roster.flag][0] = 1
         assert {fault.name for fault in faults(built, saved)} == {name}, listed
+
+
+@pytest.mark.parametrize("name", [n for n, c in declared().items() if isinstance(c.holds, Roster)])
+def test_a_run_leaves_a_list_in_order(name: str) -> None:
+    """The order in which things woke is no part of the state: it hangs on how a run was cut."""
+    state = Array("npu2", 2).engine.state
+    listed = getattr(state, name)
+    listed[:5] = 2, 5, 3, 4, 1
+    put_in_order(state)
+    assert listed[:5].tolist() == [2, 3, 5, 0, 0]
 
 
 def test_a_list_and_its_flags_agree(built: State, saved: Columns) -> None:

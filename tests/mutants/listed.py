@@ -9005,6 +9005,13 @@ MUTANTS = (
         "tests/data/test_packets.py::test_a_packet_without_arbiters_on_its_way_is_cut_and_lets_its_master_go",
     ),
     Mutant(
+        "lists keep the order in which things woke",
+        "model/roster.py",
+        "roster[1:behind].sort()",
+        "pass",
+        "tests/data/test_saved_columns.py::test_a_run_leaves_a_list_in_order",
+    ),
+    Mutant(
         "a switch connects any ports",
         "model/streams/switch_config.py",
         "elif st.spec.circuits[st.spec.tiles.kind[tile], slave, master] == 0:",

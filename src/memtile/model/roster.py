@@ -9,13 +9,13 @@ at the end of a run.
 
 from __future__ import annotations
 
-import numpy as np
+from functools import cache
 
 from memtile.jit.decorators import inlined, jit
 from memtile.model.state.causes import Cause, CorePhase, Phase
-from memtile.model.state.columns import Ints
+from memtile.model.state.columns import Column, Ints, Roster, fields_of
 from memtile.model.state.event_columns import ChannelEvent
-from memtile.model.state.state import State
+from memtile.model.state.state import State, StateTables
 
 OFF = 2  # in the columns ``active``: without clock; nothing wakes what belongs to the tile
 
@@ -39,14 +39,22 @@ def without_number(roster: Ints, number: int) -> None:
     _keep(roster, listed[listed != number])
 
 
+@cache
+def rosters() -> tuple[str, ...]:
+    """Names of all lists of the state."""
+    declared = fields_of(StateTables).items()
+    return tuple(
+        n for n, (what, _) in declared if isinstance(what, Column) and isinstance(what.holds, Roster)
+    )
+
+
 def put_in_order(st: State) -> None:
-    """Sort the lists whose order is that in which things happened to wake, and clear what is behind them."""
-    active = st.active_channels, st.active_ports, st.active_cores, st.active_controls
-    for roster in (*active, st.waiting_channels):
-        _keep(roster, np.sort(roster[1 : 1 + roster[0]]))
-        roster[1 + roster[0] :] = 0
-    for roster in (st.bidding, st.releasing, st.asked_interfaces):
-        roster[1 + roster[0] :] = 0
+    """Sort the lists, whose order is that in which things happened to wake, and clear what is behind them."""
+    for name in rosters():
+        roster = getattr(st, name)
+        behind = 1 + roster[0]
+        roster[1:behind].sort()
+        roster[behind:] = 0
 
 
 def _keep(roster: Ints, kept: Ints) -> None:
