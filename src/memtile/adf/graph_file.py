@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # the array is imported when a graph is brought into one
     from memtile.adf.kernel_calls import RangeEnd
     from memtile.adf.lowering import Lowered
     from memtile.design.array import Array
+    from memtile.explain.findings import Finding
 
 
 def load(
@@ -160,8 +161,25 @@ class GraphProgram:
             InputFileError: as of ``run``.
             DesignError: ``main`` never ends.
         """
+        return self._silent.updates()
+
+    def host_findings(self, lowered: Lowered) -> list[Finding]:
+        """What ``main`` gives too little of for the calls in which it waits, by a run of it without a model.
+
+        Args:
+            lowered: the graph, of :meth:`lowered`, to which nothing has been fed yet.
+
+        Raises:
+            InputFileError: ``main`` crashes, or a file of a PLIO is wrong.
+            DesignError: a call of ``main`` is out of order.
+        """
+        return self._silent.host_findings(lowered)
+
+    @property
+    def _silent(self) -> ProgramRun:
+        """A run without output of ``main`` and without files."""
         silent = replace(self.options, stdout=subprocess.DEVNULL, watch=None, written=None)
-        return ProgramRun(self.files, silent).updates()
+        return ProgramRun(self.files, silent)
 
     def array(self) -> Array:
         """Return a new array with the graphs placed and routed, not yet run.

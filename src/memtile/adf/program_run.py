@@ -7,7 +7,7 @@ simulators that of the command.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
 from functools import singledispatchmethod
@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.adf import host_program as asked
-from memtile.adf.description import Description, MemoryObject
+from memtile.adf.description import Description, MemoryObject, Plio
 from memtile.adf.graph_program import MACROS, graph_program
 from memtile.adf.host_program import HostProgram, Request
 from memtile.adf.host_waits import HostWaitError
@@ -43,6 +43,7 @@ if TYPE_CHECKING:  # the array is imported when a graph runs
     from memtile.adf.run_end import Missing
     from memtile.adf.running import GraphResult, GraphRun
     from memtile.design.array import Array
+    from memtile.explain.findings import Finding
     from memtile.explain.results import Result
     from memtile.sim.loop.engine import Engine
 
@@ -74,6 +75,7 @@ class ProgramOptions:
         run: of the array.
         stdout: descriptor for the standard output of ``main``; None = that of memtile.
         watch: makes a context in which the array runs; None = there is none.
+        change: makes another description of what the program describes; None = it is taken as it is.
     """
 
     device: str = "xcve2802"
@@ -95,9 +97,11 @@ class ProgramOptions:
     run: RunOptions = USUAL
     stdout: int | None = None
     watch: Callable[[Engine], AbstractContextManager[None]] | None = None
+    change: Callable[[Description], Description] | None = None
 
     def completed(self, found: Description) -> Description:
         """A description with what the options say of kernels and PLIOs that say nothing themselves."""
+        found = found if self.change is None else self.change(found)
         kernels = tuple(
             replace(
                 each,
@@ -351,17 +355,59 @@ class ProgramRun:
         """
         from memtile.adf.host_record import HostRecord
 
-        record: HostRecord | None = None
+        from memtile.adf.host_record import HostRecord
+
+        records = list[HostRecord]()
+
+        def goes_on(request: Request) -> bool:
+            records[:] = records or [HostRecord(self._described())]
+            self._run = cast("GraphRun", records[0])
+            return records[0].counted(request)
+
+        self._played(goes_on)
+        return records[0].updates if records else []
+
+    def host_findings(self, lowered: Lowered) -> list[Finding]:
+        """What ``main`` gives too little of, or never waits for: see :mod:`memtile.adf.host_check`.
+
+        Args:
+            lowered: the graph in an array.
+
+        Raises:
+            InputFileError: ``main`` crashes without data of the array, or a file of a PLIO is wrong.
+            DesignError: a call of the host is out of order.
+        """
+        from memtile.adf.host_check import HostAccount
+        from memtile.adf.host_record import HostRecord
+
+        for plio, path in self._input_files(lowered.plan):
+            if path.exists():
+                found = self._words(plio, path, lowered.plan)
+                lowered.inputs[plio.id].feed(found.words, found.tlast if found.tlast.any() else None)
+        account = HostAccount(lowered)
+
+        def goes_on(request: Request) -> bool:
+            self._run = cast("GraphRun", HostRecord(lowered.plan.description))
+            return self._description == lowered.plan.description and account.goes_on(request)
+
+        if self._played(goes_on):
+            account.ended()
+        return account.findings
+
+    def _played(self, goes_on: Callable[[Request], bool]) -> bool:
+        """Let ``main`` run while a function of its calls, which takes the model's place, says so.
+
+        Returns:
+            Whether it has come to its end.
+        """
         with self._host_program() as host:
             self._host = host
             for request in host:
-                if record is None and not isinstance(request, asked.Describe | asked.Refuse):
-                    record = HostRecord(self._described())
-                    self._run = cast("GraphRun", record)
-                if record is not None:
-                    record.count()
+                if not isinstance(request, asked.Describe | asked.Refuse) and not goes_on(request):
+                    host.stop()
+                    return False
                 self._answer(request)
-        return [] if record is None else record.updates
+        return True
 
     def _host_program(self) -> HostProgram:
         options = self._options
@@ -428,23 +474,31 @@ class ProgramRun:
 
     def _feed(self, run: GraphRun, plan: Plan) -> None:
         """Give each input PLIO the words of its file."""
-        for plio in plan.description.plios:
-            if plio.direction != "in" or not plio.file:
-                continue
-            inputs = self._options.inputs or self._options.folder
-            path, element = inputs / plio.file, element_at(plan, plio)
+        for plio, path in self._input_files(plan):
             if not path.exists():
+                inputs = self._options.inputs or self._options.folder
                 raise InputFileError(
                     f"{plio.line or self._origin}: {plio.name} reads {path}, which does not exist. "
                     f"Its path is relative to {inputs.resolve()}: run from another folder, or give one for "
                     "input files."
                 )
-            if path.suffix == CSV:
-                found = plio_csv.read_plio_csv(path, element, plio.width)
-            else:
-                found = plio_text.read_plio(path, element, plio.width, hex=plio.hex)
+            found = self._words(plio, path, plan)
             self._cautions.extend(f"{plio.name}: {caution}" for caution in found.cautions)
             run.feed(plio.name, found.words, found.tlast if found.tlast.any() else None)
+
+    def _input_files(self, plan: Plan) -> Iterator[tuple[Plio, Path]]:
+        """The input PLIOs with a file."""
+        inputs = self._options.inputs or self._options.folder
+        for plio in plan.description.plios:
+            if plio.direction == "in" and plio.file:
+                yield plio, inputs / plio.file
+
+    def _words(self, plio: Plio, path: Path, plan: Plan) -> plio_text.PlioWords:
+        """The words of an input PLIO's file."""
+        element = element_at(plan, plio)
+        if path.suffix == CSV:
+            return plio_csv.read_plio_csv(path, element, plio.width)
+        return plio_text.read_plio(path, element, plio.width, hex=plio.hex)
 
     # requests --------------------------------------------------------------------------------------------
 

@@ -159,6 +159,7 @@ def _graph(name: str, device: str, settings: Sequence[str], kernels: KernelSourc
     from memtile.check.check_result import CheckResult
     from memtile.cli.graph_file import graph_program
     from memtile.errors import MemtileError
+    from memtile.explain.findings import Severity
 
     graph, notes = graph_program([name], device, kernels, settings=settings), list[str]()
     try:
@@ -167,7 +168,12 @@ def _graph(name: str, device: str, settings: Sequence[str], kernels: KernelSourc
         notes += (*lowered.plan.notes, *(f"{each}." for each in lowered.unread.values()))
     except MemtileError as error:
         return CheckResult(name, tuple(refused(name, error)), notes=notes)
-    return CheckResult(name, lowered.findings, notes=notes)
+    try:
+        of_host = graph.host_findings(lowered)
+    except MemtileError as error:
+        return CheckResult(name, lowered.findings, notes=[*notes, f"{name}: main is not examined: {error}"])
+    findings = sorted((*of_host, *lowered.findings), key=lambda each: [*Severity].index(each.severity))
+    return CheckResult(name, tuple(findings), notes=notes)
 
 
 Part = tuple[str, Callable[[], "Subject"]]
