@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Protocol, Unpack
 
 import numpy as np
@@ -278,7 +279,8 @@ class Loaded:
             for of_host in (endless_findings, unstarted_findings, uneven_findings):
                 chained |= {each.message: each for each in of_host(self.configured, sequence)}
         moves = sequence.moves if sequence is not None else ()
-        return Oddities((*of_chains, *moves), tuple(chained.values()))  # a device that is loaded again once
+        chain_findings = tuple(chained.values())  # of a device that is loaded again once
+        return Oddities((*of_chains, *moves), chain_findings, partial(_unheld, devices))
 
     def arguments_used(self, scalars: Scalars = NO_SCALARS) -> frozenset[int]:
         """Return the arguments that the array reads or writes, if the steps depend on number arguments.
@@ -445,6 +447,11 @@ class Loaded:
             given, numbers = {**self.parameters, **parameters}, {**scalars, **self.instead}
             return program_of(self.configured, self.sequence.operation, numbers, self.others, given)
         return self.sequence
+
+
+def _unheld(devices: Sequence[Configured]) -> list[Finding]:
+    """Buffers and objects that cores of some devices use when they do not hold them."""
+    return [each for made in devices for each in unheld_uses(made)]
 
 
 def _told_apart(

@@ -19,6 +19,8 @@ _FLOWS, _CALLS = ("aie.flow", "aie.packet_flow"), ("func.call", "call")
 _ACCESS = "aie.objectfifo.subview.access"
 _SIGNS = ("ext", "shr", "div", "rem", "min", "max")
 """Operations of arith that there are of numbers with a sign and of those without one."""
+_CHAINS = ("aie.mem", "aie.memtile_dma", "aie.shim_dma")
+_MOST_USES = 16  # uses of locks of a core or a tile that are exchanged in pairs
 _MOST = 12  # streams of a host between which arrays are exchanged
 _Stream = tuple[str, str]
 """A channel, as a transfer calls it, and an array of the host."""
@@ -31,6 +33,7 @@ def exchange_candidates(design: DesignText) -> Iterator[Found]:
         yield from _parameters(design, sequence)
     yield from _ends(design)
     yield from _offsets(design)
+    yield from _locks(design)
     for each in design.named(*_CALLS):
         yield from _operands(design, each)
     yield from _unused(design)
@@ -129,6 +132,26 @@ def _offsets(design: DesignText) -> Iterator[Found]:
         ]
         says = f"lines {one.line} and {other.line}: exchange the offsets {first[1]} and {second[1]}"
         yield one, Candidate("offset", says, changes, 0.45 if second[1] < first[1] else 0.75)
+
+
+def _locks(design: DesignText) -> Iterator[Found]:
+    """The locks of two acquires, or of two releases, of one core or of the chains of one tile, exchanged."""
+    for around in design.named("aie.core", *_CHAINS):
+        uses = [(each, _use(design, each)) for each in design.inside(around, "aie.use_lock")]
+        known = [(each, use) for each, use in uses if use is not None][:_MOST_USES]
+        for (one, first), (other, second) in combinations(known, 2):
+            if first[1] == second[1] and design.words[first[0]] != design.words[second[0]]:
+                names = [design.words[at] for at, _ in (first, second)]
+                changes = [design.edits.token(first[0], names[1]), design.edits.token(second[0], names[0])]
+                says = f"lines {one.line} and {other.line}: exchange {names[0]} and {names[1]}"
+                yield one, Candidate("lock", says, changes, 0.65)
+
+
+def _use(design: DesignText, operation: Operation) -> tuple[int, bool] | None:
+    """Token of the lock of a use, and whether it is released."""
+    every = [at for span in operation.spans for at in range(*span)]
+    at = next((at for at in every if design.words[at][:1] == "%"), None)
+    return None if at is None else (at, "Release" in operation.words)
 
 
 def _offset(design: DesignText, bd: Operation) -> tuple[int, int, str, int] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 
 from memtile.explain.repairs import Candidate
 from memtile.importers.mlir.repairs.design_text import DesignText, owner
@@ -11,6 +12,7 @@ from memtile.importers.mlir.repairs.releases import Found
 from memtile.importers.mlir.tree import Operation, OperationBlock
 
 _CHAINS = ("aie.mem", "aie.memtile_dma", "aie.shim_dma")
+_MOST = 16  # ids of packets that are exchanged in pairs
 _PAIR = 2  # channels of a direction that all tiles have
 Port = tuple[str, str, int]
 """Value of a tile, S2MM or MM2S, and number of a channel."""
@@ -23,6 +25,7 @@ def stream_candidates(design: DesignText) -> Iterator[Found]:
     yield from _turned(design)
     yield from _task_channels(design)
     yield from _packet_ids(design)
+    yield from _exchanged_ids(design)
     yield from _next_descriptors(design)
     yield from _buffers(design)
 
@@ -194,6 +197,16 @@ def _packet_ids(design: DesignText) -> Iterator[Found]:
                 says = f"line {operation.line}: packet id {other} instead of {value}"
                 changes = design.with_number(operation, at, other)
                 yield operation, Candidate("packet_id", says, changes, unlikely)
+
+
+def _exchanged_ids(design: DesignText) -> Iterator[Found]:
+    """The ids of two packets that are sent, in each other's place: likelier where they rise after it."""
+    sent = _sent_ids(design)[:_MOST]
+    for (one, first, own), (other, second, its) in combinations(sent, 2):
+        if own != its:
+            changes = [*design.with_number(one, first, its), *design.with_number(other, second, own)]
+            says = f"lines {one.line} and {other.line}: exchange the packet ids {own} and {its}"
+            yield one, Candidate("packet_id", says, changes, 0.6 if its < own else 0.8)
 
 
 def _next_descriptors(design: DesignText) -> Iterator[Found]:
