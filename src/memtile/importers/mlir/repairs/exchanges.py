@@ -11,7 +11,7 @@ from memtile.importers.mlir.repairs.design_text import DesignText, owner
 from memtile.importers.mlir.repairs.host_steps import CONFIGURE, SEQUENCES
 from memtile.importers.mlir.repairs.patterns import BD, MEMCPY, part_of
 from memtile.importers.mlir.repairs.releases import Found
-from memtile.importers.mlir.tree import Operation
+from memtile.importers.mlir.tree import Operation, OperationBlock
 from memtile.importers.mlir.value_types import operands_of, uses
 
 _FIFO, _PARAMETER = "aie.objectfifo", "aiex.npu.rtp_write"
@@ -31,6 +31,7 @@ def exchange_candidates(design: DesignText) -> Iterator[Found]:
     for sequence in design.named(*SEQUENCES):
         yield from _arrays(design, sequence)
         yield from _parameters(design, sequence)
+        yield from _repeated(design, sequence)
     yield from _ends(design)
     yield from _offsets(design)
     yield from _locks(design)
@@ -144,7 +145,15 @@ def _locks(design: DesignText) -> Iterator[Found]:
                 names = [design.words[at] for at, _ in (first, second)]
                 changes = [design.edits.token(first[0], names[1]), design.edits.token(second[0], names[0])]
                 says = f"lines {one.line} and {other.line}: exchange {names[0]} and {names[1]}"
-                yield one, Candidate("lock", says, changes, 0.65)
+                near = one.parent is not None and _follows(one.parent, other.parent)
+                unlikely = 0.4 if near and first[1] else 0.5 if near else 0.75
+                yield one, Candidate("lock", says, changes, unlikely)
+
+
+def _follows(block: OperationBlock, other: OperationBlock | None) -> bool:
+    """Whether two uses are in one block, or a descriptor leads to the other's."""
+    labels = [word for each in block.operations if each.name == "aie.next_bd" for word in each.words]
+    return block is other or (other is not None and other.label in labels)
 
 
 def _use(design: DesignText, operation: Operation) -> tuple[int, bool] | None:
@@ -152,6 +161,22 @@ def _use(design: DesignText, operation: Operation) -> tuple[int, bool] | None:
     every = [at for span in operation.spans for at in range(*span)]
     at = next((at for at in every if design.words[at][:1] == "%"), None)
     return None if at is None else (at, "Release" in operation.words)
+
+
+def _repeated(design: DesignText, sequence: Operation) -> Iterator[Found]:
+    """A descriptor of a host that moves the words of one before it on the same channel: those behind them."""
+    moved: dict[_Stream, dict[tuple[int, int], int]] = {}
+    for each in design.inside(sequence, BD):
+        found = _offset(design, each)
+        if found is None or found[3] <= 0:
+            continue
+        at, offset, buffer, length = found
+        known = moved.setdefault((_channel(design, each), buffer), {})
+        if (offset, length) in known:
+            other = max(end for _, end in known.items())
+            says = f"line {each.line}: offset {other} instead of {offset}, which is moved before"
+            yield each, Candidate("offset", says, design.with_number(each, at, other), 0.4)
+        known[offset, length] = offset + length
 
 
 def _offset(design: DesignText, bd: Operation) -> tuple[int, int, str, int] | None:
