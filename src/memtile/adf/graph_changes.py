@@ -51,7 +51,9 @@ def order_changes(objects: Objects) -> Iterator[GraphChange]:
     known = set[frozenset[tuple[int, int]]]()
     for family in _families(objects):
         for change in _of_connections(objects, family):
-            made = frozenset((each.source, each.target) for each in change.objects if isinstance(each, Connection))
+            made = frozenset(
+                (each.source, each.target) for each in change.objects if isinstance(each, Connection)
+            )
             if made not in known:
                 known.add(made)
                 yield change
@@ -107,8 +109,8 @@ def _connected(
     sources, targets = ([_label(objects, getattr(each, end)) for each in new] for end in ("source", "target"))
     ends = [objects.ports[getattr(each, end)] for each in new for end in ("source", "target")]
     outside = [objects.all.get(each.owner) for each in ends]
-    from_outside = all(isinstance(each, Plio | Gmio) for each in outside[::2])
-    also = ", or what is sent through them" if from_outside else ""
+    from_outside = all(isinstance(each, Plio | Gmio | Graph) for each in outside[::2])
+    also = ", or what the host gives them" if from_outside else ""
     where = f" ({' and '.join(lines[:2])})" if lines else ""
     if len(new) == _PAIR:
         says = f"exchange {sources[0]} and {sources[1]}, which lead to {targets[1]} and {targets[0]}{where}{also}"

@@ -63,8 +63,13 @@ def repaired(
         return done
     if result.status not in (Status.FINISHED, Status.STUCK) or not result.findings:
         return done
-    tried = tried_changes(program, changes_of(Objects(done.plan.description)), expected, options, result.cycles, seconds)
-    found = replace(result, findings=with_repair(result.findings, tried))
+    tried = tried_changes(
+        program, changes_of(Objects(done.plan.description)), expected, options, result.cycles, seconds
+    )
+    findings = with_repair(result.findings, tried)
+    if tried.best is not None:  # what was tried comes before what may be meant at the same place
+        findings = tuple(sorted(findings, key=lambda each: each.repair is None))
+    found = replace(result, findings=findings)
     return replace(done, graph=replace(done.graph, result=found))
 
 
@@ -99,7 +104,12 @@ def tried_changes(
         try:
             run = replace(options, max_cycles=limit, progress=until_late(until), history=False)
             silent = replace(
-                program.options, run=run, stdout=subprocess.DEVNULL, watch=None, written=None, change=change.applied
+                program.options,
+                run=run,
+                stdout=subprocess.DEVNULL,
+                watch=None,
+                written=None,
+                change=change.applied,
             )
             done = compared(ProgramRun(program.files, silent).run(), expected)
         except OutOfTimeError:

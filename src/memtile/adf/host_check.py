@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import singledispatchmethod
-from typing import TYPE_CHECKING
 
 from memtile.adf import host_program as asked
 from memtile.adf.description import Gmio, Kernel
@@ -17,11 +16,17 @@ from memtile.adf.host_program import Request
 from memtile.adf.lowering import Lowered
 from memtile.adf.parameters import host_port, kernel_parameters
 from memtile.adf.run_end import Missing
-from memtile.adf.volumes import CALLS, VALUE, short_behind, unread_findings, volumes
+from memtile.adf.volumes import (
+    CALLS,
+    VALUE,
+    bytes_of_iteration,
+    is_free,
+    short_behind,
+    too_much,
+    unread_findings,
+    volumes,
+)
 from memtile.explain.findings import CODES, Finding, Severity, Side
-
-if TYPE_CHECKING:
-    from memtile.adf.plan import End
 
 _LOCK, _TOO_FEW, _NOT_AWAITED = "MT0103", "MT0108", "MT0116"
 _MOST_CALLS = 100_000
@@ -100,23 +105,15 @@ class HostAccount:
         self._unread.pop(gmio, None)
         found = next(each for each in self._lookup.description.gmios if each.id == gmio)
         root = self._root(found.graph)
-        source = self._source(found)
-        if root is None or source is None or not self._rounds.get(root):
+        each_round = bytes_of_iteration(self._lowered, found)
+        if root is None or not each_round or not self._rounds.get(root):
             return False
-        each_round = source[0].elements * source[0].turns * source[1]
         rounds = self._rounds[root] or 0
         if self._asked[gmio] > each_round * rounds:
-            self.findings.append(_too_much(found, self._asked[gmio], each_round * rounds, rounds))
+            self.findings.append(too_much(found, self._asked[gmio], each_round * rounds, rounds, _TOO_FEW))
         else:
             self.findings.extend(self._short(root, -(-self._asked[gmio] // each_round)))
         return False
-
-    def _source(self, gmio: Gmio) -> tuple[End, int] | None:
-        """What sends to an output GMIO, and the bytes of its elements; None = no fixed volume."""
-        for net in self._lowered.plan.nets:
-            if net.targets[0].port == gmio.port and net.sources[0].elements and not net.packets:
-                return net.sources[0], net.element_bytes
-        return None
 
     def _root(self, graph: int) -> int | None:
         """The graph around a graph that ``main`` has asked to run."""
@@ -153,8 +150,9 @@ class HostAccount:
             outside = plio or self._lookup.gmio_at(source)
             if outside is not None and outside.name == name:
                 ports = (self._lookup.ports[each.port] for each in net.targets)
-                is_async = any(each.is_async or each.kind == "async_buffer" for each in ports)
-                return is_async or (plio is not None and not self._lowered.inputs[plio.id].fed)
+                return any(map(is_free, ports)) or (
+                    plio is not None and not self._lowered.inputs[plio.id].fed
+                )
         return True
 
     def _ran_out(self, missing: Missing) -> Finding:
@@ -176,10 +174,3 @@ class HostAccount:
         side = Side(kernel.name, does, self._lookup.ports[number].line or kernel.line)
         message = f"main waits for the graph, in which {kernel.name} {does}; {count}."
         return Finding(_LOCK, CODES[_LOCK].severity, message, (side,), fix=fix)
-
-
-def _too_much(gmio: Gmio, nbytes: int, given: int, rounds: int) -> Finding:
-    does = f"is asked for {nbytes:,} bytes"
-    message = f"main waits for {gmio.name}, which {does}; {rounds} iterations of its graph give {given:,}."
-    fix = f"Ask {gmio.name} for {given:,} bytes, or run the graph for more iterations."
-    return Finding(_TOO_FEW, Severity.ERROR, message, (Side(gmio.name, does, gmio.line),), fix=fix)

@@ -56,12 +56,18 @@ def _of_memory(objects: Objects, memory: MemoryObject) -> Iterator[GraphChange]:
                 for what, old, new, made in () if tiling.is_older else _tilings(tiling):
                     changed = replace(port, **{access: (*tilings[:n], made, *tilings[n + 1 :])})
                     left = _left_out(_with(objects, changed), memory, ports)
-                    if left is None or before is None or left[0] + writes * left[1] > before[0] + writes * before[1]:
+                    if (
+                        left is None
+                        or before is None
+                        or left[0] + writes * left[1] > before[0] + writes * before[1]
+                    ):
                         continue
                     unlikely = _unlikely(left, before, writes=writes)
                     of = "" if len(tilings) == 1 else f", tiling {n}"
                     says = f"in {access} of {port.name}{of}, set {what} to {new} instead of {old}"
-                    candidate = Candidate("tiling", says, (), unlikely, (port.name, what, new), place=port.line)
+                    candidate = Candidate(
+                        "tiling", says, (), unlikely, (port.name, what, new), place=port.line
+                    )
                     yield GraphChange(candidate, (changed,))
 
 
@@ -98,13 +104,17 @@ def _tilings(tiling: Tiling) -> Iterator[_Made]:
         if tiling.tiling_dimension:
             strides = [each.stride for each in tiling.tile_traversal if each.dimension == d]
             yield from _numbers(tiling, "tiling_dimension", d, [2 * tile, tile // 2, size, *strides])
+    for name in ("tiling_dimension", "offset"):
+        yield from _exchanged(tiling, name)
     loops = tiling.tile_traversal
     for n, loop in enumerate(loops):
         size = tiling.buffer_dimension[loop.dimension] if loop.dimension < len(tiling.buffer_dimension) else 0
         tile = tiling.tiling_dimension[loop.dimension] if tiling.tiling_dimension else 1
         for stride in dict.fromkeys((tile, 2 * loop.stride, loop.stride // 2)):
             yield from _looped(tiling, n, "stride", loop.stride, replace(loop, stride=stride), stride)
-        for wrap in dict.fromkeys((size // max(loop.stride, 1), 2 * loop.wrap, loop.wrap // 2, loop.wrap + 1)):
+        for wrap in dict.fromkeys(
+            (size // max(loop.stride, 1), 2 * loop.wrap, loop.wrap // 2, loop.wrap + 1)
+        ):
             if wrap:
                 yield from _looped(tiling, n, "wrap", loop.wrap, replace(loop, wrap=wrap), wrap)
     for one, other in combinations(range(len(loops)), 2):
@@ -112,6 +122,16 @@ def _tilings(tiling: Tiling) -> Iterator[_Made]:
         made[one], made[other] = made[other], made[one]
         order, text = f"{one}, {other}", f"{other}, {one}"
         yield "order of traversals", order, text, replace(tiling, tile_traversal=tuple(made))
+
+
+def _exchanged(tiling: Tiling, name: str) -> Iterator[_Made]:
+    """A list of a tiling with two dimensions in the other order."""
+    old: tuple[int, ...] = getattr(tiling, name)
+    for one, other in combinations(range(len(old)), 2):
+        if old[one] != old[other]:
+            new = list(old)
+            new[one], new[other] = new[other], new[one]
+            yield name, _braced(old), _braced(new), replace(tiling, **{name: tuple(new)})
 
 
 def _offsets(offset: int, tile: int, size: int) -> list[int]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from memtile.adf.description import Gmio, Plio
+from memtile.adf.description import Gmio, Plio, Port
 from memtile.adf.lookup import Lookup
 from memtile.adf.lowering import Lowered
 from memtile.adf.port_times import reached_from
@@ -74,8 +74,7 @@ def with_counts(result: Result, missing: Sequence[Missing], lowered: Lowered) ->
         return replace(result, findings=tuple(counted))
     told = {name for each in counted if each.code == _TOO_FEW for name in _who(each)}
     short = [
-        short_behind(lowered, each)
-        or _waited_for(each, result, lowered, behind[name])
+        short_behind(lowered, each) or _waited_for(each, result, lowered, behind[name])
         for name, each in by_name.items()
         if name not in told
     ]
@@ -152,6 +151,51 @@ def _counted(finding: Finding, missing: Mapping[str, Missing]) -> Finding:
     says = "" if waits is None else f"{waits.who} {waits.does}, and "
     fix = f"Let {short.name} bring {short.needed:,} {short.element}, or run the graph for fewer iterations."
     return replace(finding, message=f"{says}{short.message}.", fix=fix)
+
+
+def bytes_of_iteration(lowered: Lowered, gmio: Gmio) -> int:
+    """What an output GMIO gets in an iteration of its graph; 0 = no fixed volume."""
+    for net in lowered.plan.nets:
+        source, port = net.sources[0], lowered.lookup.ports[net.sources[0].port]
+        if net.targets[0].port == gmio.port and not net.packets and not is_free(port):
+            return source.elements * source.turns * net.element_bytes
+    return 0
+
+
+def is_free(port: Port) -> bool:
+    """Whether a kernel acquires the buffers of a port when it likes, so that no volume is fixed."""
+    return port.is_async or port.kind == "async_buffer"
+
+
+def too_much(gmio: Gmio, nbytes: int, given: int, rounds: int, code: str = _TOO_FEW) -> Finding:
+    """What an output GMIO is asked for beyond what its graph gives, and ``main`` waits for.
+
+    Args:
+        gmio: the output.
+        nbytes: that were asked for.
+        given: bytes of all iterations.
+        rounds: the iterations.
+        code: of the finding.
+    """
+    does = f"is asked for {nbytes:,} bytes"
+    of = f"{rounds} iteration{'s' * (rounds != 1)}"
+    message = f"main waits for {gmio.name}, which {does}; {of} of its graph give {given:,}."
+    fix = f"Ask {gmio.name} for {given:,} bytes, or run the graph for more iterations."
+    return Finding(code, Severity.ERROR, message, (Side(gmio.name, does, gmio.line),), fix=fix)
+
+
+def too_much_asked(lowered: Lowered, asked: Asked, wanted: Mapping[int, int]) -> Iterator[Finding]:
+    """A finding for each output GMIO that was asked for more than the iterations of its graph give.
+
+    Args:
+        lowered: the graph in its array.
+        asked: the iterations of each graph.
+        wanted: bytes by the id of each output GMIO.
+    """
+    for gmio in lowered.plan.description.gmios:
+        rounds, each_round = asked(gmio.graph), bytes_of_iteration(lowered, gmio)
+        if rounds and each_round and wanted.get(gmio.id, 0) > rounds * each_round:
+            yield too_much(gmio, wanted[gmio.id], rounds * each_round, rounds)
 
 
 def unread_findings(
