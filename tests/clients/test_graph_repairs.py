@@ -1,8 +1,7 @@
-"""Is the mistake of a graph named by the change that was tried, and what main gives too little of before a run?"""
+"""Is the mistake of a graph named by a change that was tried, and what main lacks before a run?"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +21,8 @@ from support.adf.sketch import Sketch, buffer
 from support.designs.cpp_designs import FOUND
 
 MIX = """#include <adf.h>
-void mix(adf::input_buffer<int32>& a, adf::input_buffer<int32>& b, int32 gain, adf::output_buffer<int32>& out) {
+void mix(adf::input_buffer<int32>& a, adf::input_buffer<int32>& b, int32 gain,
+         adf::output_buffer<int32>& out) {
     for (int i = 0; i < 16; i++) out.data()[i] = a.data()[i] * gain - b.data()[i];
 }
 """
@@ -40,7 +40,8 @@ using namespace adf;
 #ifndef ROUNDS
 #define ROUNDS 2
 #endif
-void mix(adf::input_buffer<int32>& a, adf::input_buffer<int32>& b, int32 gain, adf::output_buffer<int32>& out);
+void mix(adf::input_buffer<int32>& a, adf::input_buffer<int32>& b, int32 gain,
+         adf::output_buffer<int32>& out);
 class Mixed : public graph {
   public:
     input_plio a, b;
@@ -126,13 +127,13 @@ RIGHT = (A * np.array([[3], [4]]) - B).astype(np.int32)
 
 
 @pytest.fixture
-def mixed(tmp_path: Path) -> Iterator[Path]:
+def mixed(tmp_path: Path) -> Path:
     """A graph of two inputs and a number that every iteration takes, with files for two iterations."""
     (tmp_path / "mix.cc").write_text(MIX)
     (tmp_path / "graph.cpp").write_text(GRAPH)
     for name, data in (("a", A), ("b", B)):
         (tmp_path / f"{name}.txt").write_text("\n".join(map(str, data.ravel().tolist())) + "\n")
-    yield tmp_path
+    return tmp_path
 
 
 @needs("c++", FOUND)
@@ -141,9 +142,9 @@ def mixed(tmp_path: Path) -> Iterator[Path]:
     [
         (
             {"FIRST": 1},
-            "graph.cpp:32",
-            "exchange gr.a and gr.b, which lead to gr.k.in[1] and gr.k.in[0] (graph.cpp:32 and graph.cpp:33), "
-            "or what the host gives them",
+            "graph.cpp:33",
+            "exchange gr.a and gr.b, which lead to gr.k.in[1] and gr.k.in[0] (graph.cpp:33 and "
+            "graph.cpp:34), or what the host gives them",
         ),
     ],
 )

@@ -2,7 +2,7 @@
 
 Ends of one object, such as the outputs of a pktsplit or the inputs of a kernel, and all inputs or outputs of
 a graph, are exchanged easily and refused by nothing: the volumes are the same. Members that are connected in
-the order in which they are declared are taken for meant, so the change that restores this order is tried first.
+the order in which they are declared are taken for meant: a change that restores this order is tried first.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from memtile.adf.objects import Objects
 from memtile.explain.repairs import Candidate
 
 _RESTORED, _ONE_RESTORED, _EXCHANGED, _REVERSED = 0.1, 0.2, 0.5, 0.7
-"""How unlikely an order is: as declared, nearer to it than before, further from it, all from the other end."""
+"""How unlikely an order is: as declared, nearer to it than before, further from it, the other way round."""
 _MOST = 8  # members between which pairs are exchanged
 _SHOWN = 4  # names in a sentence
 _PAIR = 2
@@ -63,7 +63,7 @@ def order_changes(objects: Objects) -> Iterator[GraphChange]:
 
 
 def _families(objects: Objects) -> Iterator[list[Connection]]:
-    """Connections of one kind whose sources, or whose targets, belong to one object or lead out of the array."""
+    """Connections of one kind whose sources or targets belong to one object, or lead out of the array."""
     found: dict[Hashable, list[Connection]] = {}
     for each in objects.description.connections:
         for side, port in (("source", each.source), ("target", each.target)):
@@ -113,7 +113,8 @@ def _connected(
     also = ", or what the host gives them" if from_outside else ""
     where = f" ({' and '.join(lines[:2])})" if lines else ""
     if len(new) == _PAIR:
-        says = f"exchange {sources[0]} and {sources[1]}, which lead to {targets[1]} and {targets[0]}{where}{also}"
+        ways = f"{sources[0]} and {sources[1]}, which lead to {targets[1]} and {targets[0]}"
+        says = f"exchange {ways}{where}{also}"
     else:
         says = f"connect {_listed(sources)} to {_listed(targets)}, in this order{where}{also}"
     target = (sources[0], "connect", targets[0])

@@ -13,7 +13,8 @@ from memtile.adf.description import Description
 from memtile.adf.kernel_sources import kernel_sources
 from memtile.adf.macros import check_macros
 from memtile.adf.plan import Plan
-from memtile.adf.program_run import ProgramOptions, ProgramResult, ProgramRun
+from memtile.adf.program_options import ProgramOptions
+from memtile.adf.program_run import ProgramResult, ProgramRun
 from memtile.adf.verdict.judge import amd_verdicts
 from memtile.adf.verdict.verdicts import Verdict
 from memtile.errors import InputFileError

@@ -1,4 +1,4 @@
-"""What ``main`` gives a graph before it waits, held against what the graph needs to come so far; nothing runs.
+"""What ``main`` gives a graph before it waits, held against what the graph needs until then; no model runs.
 
 ``main`` runs without a model, up to the first call that would bring it data of the array, for what it does
 behind that may depend on them. At each call that waits all that is given so far has to suffice: while
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import singledispatchmethod
 
 from memtile.adf import host_program as asked
-from memtile.adf.description import Gmio, Kernel
+from memtile.adf.description import Kernel
 from memtile.adf.host_program import Request
 from memtile.adf.lowering import Lowered
 from memtile.adf.parameters import host_port, kernel_parameters
@@ -143,7 +143,7 @@ class HostAccount:
                     yield self._not_updated(kernel, number, done, None if port.is_async else needed)
 
     def _is_free(self, name: str) -> bool:
-        """Whether a kernel that an input leads to acquires its buffers when it likes, or the input has no file."""
+        """Whether no volume is fixed: a kernel acquires its buffers when it likes, or there is no file."""
         for net in self._lowered.plan.nets:
             source = net.sources[0].port
             plio = self._lookup.plio_at(source)
@@ -159,7 +159,8 @@ class HostAccount:
         outside = (*self._lookup.description.plios, *self._lookup.description.gmios)
         line = next(each.line for each in outside if each.name == missing.name)
         side = Side(missing.name, "runs out of data", line)
-        fix = f"Let {missing.name} bring {missing.needed:,} {missing.element}, or run the graph for fewer iterations."
+        wanted = f"{missing.needed:,} {missing.element}"
+        fix = f"Let {missing.name} bring {wanted}, or run the graph for fewer iterations."
         message = f"main waits for the graph, and {missing.will_run_out}."
         return Finding(_TOO_FEW, Severity.ERROR, message, (side,), fix=fix)
 

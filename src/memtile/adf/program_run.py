@@ -8,8 +8,8 @@ simulators that of the command.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass, field, replace
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from functools import singledispatchmethod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -19,20 +19,20 @@ import numpy.typing as npt
 
 from memtile.adf import host_program as asked
 from memtile.adf.description import Description, MemoryObject, Plio
-from memtile.adf.graph_program import MACROS, graph_program
+from memtile.adf.graph_program import graph_program
 from memtile.adf.host_program import HostProgram, Request
 from memtile.adf.host_waits import HostWaitError
-from memtile.adf.kernel_calls import KernelCode, KernelOptions, RangeEnd
+from memtile.adf.kernel_calls import KernelCode, KernelOptions
 from memtile.adf.output_files import CSV, OutputFiles, element_at
 from memtile.adf.plan import Plan
 from memtile.adf.planning import plan_of
+from memtile.adf.program_options import ProgramOptions
 from memtile.adf.record import description_of, refusal
 from memtile.arch.devices import device as find_device
 from memtile.corelib.call_costs import RANGE, CallCost
 from memtile.errors import DesignError, InputFileError
 from memtile.io import plio_csv, plio_text
 from memtile.io.plio_elements import element_of, values_of
-from memtile.runs.options import USUAL, RunOptions
 
 if TYPE_CHECKING:  # the array is imported when a graph runs
     from memtile.adf.host_record import Updated
@@ -45,73 +45,8 @@ if TYPE_CHECKING:  # the array is imported when a graph runs
     from memtile.design.array import Array
     from memtile.explain.findings import Finding
     from memtile.explain.results import Result
-    from memtile.sim.loop.engine import Engine
 
 _SOURCE = "UG1603: run-time graph control"
-
-
-@dataclass(frozen=True, slots=True)
-class ProgramOptions:
-    """How a graph program is compiled and run.
-
-    Attributes:
-        device: name of the device.
-        include: folders of headers.
-        defines: macros; None = without a value.
-        flags: more words for the compiler.
-        instance: a graph that the sources do not make, see :func:`~memtile.adf.graph_program.graph_program`.
-        words: arguments of ``main``.
-        folder: that paths of files are relative to, and ``main`` runs in.
-        inputs: that paths of input files are relative to; None = ``folder``.
-        written: files of output PLIOs that are there after each ``end()``, for a ``main`` that reads them;
-            None = no files but those of :meth:`ProgramResult.write_outputs`.
-        macros: by which sources tell the simulators apart.
-        stack_bytes: of kernels that say nothing; 0 = as usual.
-        heap_bytes: the same of heaps.
-        pl_mhz: of PLIOs that say nothing; 0 = as usual.
-        sanitize: check every access of kernels to memory.
-        cycles: of a call, by the kernel's name in the graph or its function.
-        end: of the ranges of other costs which calls take; empty = the likely cycles.
-        run: of the array.
-        stdout: descriptor for the standard output of ``main``; None = that of memtile.
-        watch: makes a context in which the array runs; None = there is none.
-        change: makes another description of what the program describes; None = it is taken as it is.
-    """
-
-    device: str = "xcve2802"
-    include: tuple[Path, ...] = ()
-    defines: Mapping[str, str | int | None] = field(default_factory=dict)
-    flags: tuple[str, ...] = ()
-    instance: str = ""
-    words: tuple[str, ...] = ()
-    folder: Path = Path()
-    inputs: Path | None = None
-    written: OutputFiles | None = None
-    macros: Mapping[str, str | int | None] = field(default_factory=lambda: MACROS)
-    stack_bytes: int = 0
-    heap_bytes: int = 0
-    pl_mhz: float = 0.0
-    sanitize: bool = False
-    cycles: Mapping[str, int] = field(default_factory=dict)
-    end: RangeEnd = ""
-    run: RunOptions = USUAL
-    stdout: int | None = None
-    watch: Callable[[Engine], AbstractContextManager[None]] | None = None
-    change: Callable[[Description], Description] | None = None
-
-    def completed(self, found: Description) -> Description:
-        """A description with what the options say of kernels and PLIOs that say nothing themselves."""
-        found = found if self.change is None else self.change(found)
-        kernels = tuple(
-            replace(
-                each,
-                stack_size=each.stack_size or self.stack_bytes or None,
-                heap_size=each.heap_size or self.heap_bytes or None,
-            )
-            for each in found.kernels
-        )
-        plios = tuple(replace(each, mhz=each.mhz or self.pl_mhz) for each in found.plios)
-        return replace(found, kernels=kernels, plios=plios)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -353,8 +288,6 @@ class ProgramRun:
             InputFileError: as of :meth:`run`.
             DesignError: ``main`` never ends.
         """
-        from memtile.adf.host_record import HostRecord
-
         from memtile.adf.host_record import HostRecord
 
         records = list[HostRecord]()

@@ -570,11 +570,10 @@ class GraphRun:
             if kernel is not None and lock is not None and done is not None:
                 needed = None if port.is_async else self._asked(kernel.graph) or 0
                 updates[lock.name] = Updates(host_port(self._lookup, number), done, needed)
-        named = with_users_names(with_updates(result, updates))
-        found = with_counts(named, missing, self.lowered)
-        unread = self._transfers.unread if ends else {}
-        of_host = [*unread_findings(self._lookup, unread, profiled=self._profiling.was_used)]
-        if not ends and not self._is_over and not self._unfinished():  # main waits, and no kernel does
+        found = with_counts(with_users_names(with_updates(result, updates)), missing, self.lowered)
+        unread, was_used = self._transfers.unread if ends else {}, self._profiling.was_used
+        of_host = [*unread_findings(self._lookup, unread, profiled=was_used)]
+        if not ends and not self._is_over and not self._unfinished():  # main alone waits
             of_host += too_much_asked(self.lowered, self._asked, self._transfers.asked)
         return replace(found, findings=(*self.lowered.findings, *of_host, *found.findings))
 

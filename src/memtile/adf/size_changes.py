@@ -1,4 +1,4 @@
-"""Changes of the numbers of a graph that may be what was meant: tilings of shared buffers, sizes of kernels' ports.
+"""Changes of numbers of a graph that may be what was meant: tilings of buffers, sizes of kernels' ports.
 
 A tiling with which the ports of a buffer pass each of its elements is likelier than one that leaves some
 out or writes them twice.
@@ -21,7 +21,7 @@ from memtile.errors import MemtileError
 from memtile.explain.repairs import Candidate
 
 _COMPLETE, _BETTER, _SAME = 0.15, 0.35, 0.6
-"""How unlikely a tiling is that leaves nothing out where the present one does, that leaves out less, as much."""
+"""How unlikely a tiling is that leaves nothing out where the present one does, less than it, as much."""
 _ODD, _DOUBLE = 0.25, 0.4
 """How unlikely a size of a port is: that of all others of its kernel, or twice or half of what it has."""
 _MOST_ELEMENTS = 1 << 16  # of a buffer whose tilings are tried

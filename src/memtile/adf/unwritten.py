@@ -120,7 +120,16 @@ def _twice(by_port: Mapping[int, Addresses], size: int) -> Iterator[tuple[list[i
 
 
 def of_port(objects: Objects, number: int, memory: MemoryObject) -> Addresses:
-    """Elements that a port passes in a turn, -1 for padding."""
+    """Elements that a port of a shared buffer passes in a turn, in their order, -1 for padding.
+
+    Args:
+        objects: of a description.
+        number: id of the port.
+        memory: the buffer.
+
+    Raises:
+        TransferError: a tiling that contradicts itself.
+    """
     tilings: Sequence[Tiling] = access_of(objects.ports[number])
     if not tilings:
         return np.arange(prod(memory.dimensions), dtype=np.int64)
@@ -139,4 +148,5 @@ def _of_tiling(tiling: Tiling, memory: MemoryObject, nbytes: int) -> Addresses:
 
 
 def inside(found: Addresses, size: int) -> Addresses:
+    """The elements of a port that lie in its buffer, of so many elements, without padding."""
     return found[(found >= 0) & (found < size)]

@@ -93,7 +93,7 @@ class Oddities:
         return (*others, *odd) if codes.isdisjoint(_WRONG) else (*odd, *others)
 
     def _unheld(self, findings: Sequence[Finding]) -> Iterator[Finding]:
-        """Uses of buffers without their locks where words that were expected are others, unless they are said."""
+        """Uses of buffers without their locks where expected words are others, unless they are said."""
         if any(each.code in OF_WORDS for each in findings):
             places = {side.place for each in findings for side in each.sides if each.code not in OF_WORDS}
             yield from (each for each in self.uses() if each.sides[0].place not in places)
