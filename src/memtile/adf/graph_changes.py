@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
+from typing import Any
 
 from memtile.adf.description import Connection, Description, Gmio, Graph, Plio, Port, Tiling
 from memtile.adf.objects import Objects
@@ -64,17 +66,22 @@ def order_changes(objects: Objects) -> Iterator[GraphChange]:
 
 def _families(objects: Objects) -> Iterator[list[Connection]]:
     """Connections of one kind whose sources or targets belong to one object, or lead out of the array."""
-    found: dict[Hashable, list[Connection]] = {}
+    found: dict[tuple[int, Hashable], list[Connection]] = {}
     for each in objects.description.connections:
-        for side, port in (("source", each.source), ("target", each.target)):
+        for side, port in enumerate((each.source, each.target)):
             owner = objects.all.get(objects.ports[port].owner)
             who = type(owner).__name__ if isinstance(owner, Plio | Gmio) else objects.ports[port].owner
-            found.setdefault((side, who, each.kind, objects.ports[port].kind), []).append(each)
-    for key, family in found.items():
+            alike = (who, each.kind, objects.ports[port].kind)
+            found.setdefault((side, alike), []).append(each)
+    for (side, _), family in found.items():
         ends = [[each.source for each in family], [each.target for each in family]]
         if len(family) >= _PAIR and all(len({*each}) == len(each) for each in ends):
-            side = 0 if isinstance(key, tuple) and key[0] == "source" else 1
-            yield sorted(family, key=lambda each: _declared(objects, (each.source, each.target)[side]))
+            yield sorted(family, key=partial(_declared_end, objects, side))
+
+
+def _declared_end(objects: Objects, side: int, connection: Connection) -> tuple[int, int]:
+    """The order of the source of a connection, or of its target."""
+    return _declared(objects, (connection.source, connection.target)[side])
 
 
 def _declared(objects: Objects, port: int) -> tuple[int, int]:
@@ -147,7 +154,8 @@ def _of_tilings(port: Port, access: str) -> Iterator[GraphChange]:
             says = f"in {access} of {port.name}, set {name} to {wanted} instead of {came}"
             kind = "packet_id" if name == "packet_port_id" else "offset"
             candidate = Candidate(kind, says, (), unlikely, (port.name, name, wanted), place=port.line)
-            yield GraphChange(candidate, (replace(port, **{access: changed}),))
+            new_port: dict[str, Any] = {access: changed}
+            yield GraphChange(candidate, (replace(port, **new_port),))
 
 
 def _fastest_last(value: int | tuple[int, ...]) -> tuple[int, ...]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import singledispatchmethod
 
 from memtile.adf import host_program as asked
-from memtile.adf.description import Kernel
+from memtile.adf.description import Gmio, Kernel, Plio
 from memtile.adf.host_program import Request
 from memtile.adf.lowering import Lowered
 from memtile.adf.parameters import host_port, kernel_parameters
@@ -71,7 +71,7 @@ class HostAccount:
     def _(self, request: asked.RunGraph) -> bool:
         before = self._rounds.get(request.graph, 0)
         endless = request.iterations < 0 or before is None
-        self._rounds[request.graph] = None if endless else before + request.iterations
+        self._rounds[request.graph] = None if endless else (before or 0) + request.iterations
         return True
 
     @_counted.register
@@ -156,7 +156,7 @@ class HostAccount:
         return True
 
     def _ran_out(self, missing: Missing) -> Finding:
-        outside = (*self._lookup.description.plios, *self._lookup.description.gmios)
+        outside: tuple[Plio | Gmio, ...] = (*self._lookup.description.plios, *self._lookup.description.gmios)
         line = next(each.line for each in outside if each.name == missing.name)
         side = Side(missing.name, "runs out of data", line)
         wanted = f"{missing.needed:,} {missing.element}"

@@ -12,6 +12,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import singledispatchmethod
 from pathlib import Path
+from threading import Timer
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -47,6 +48,8 @@ if TYPE_CHECKING:  # the array is imported when a graph runs
     from memtile.explain.results import Result
 
 _SOURCE = "UG1603: run-time graph control"
+_CHECKED_SECONDS = 20.0
+"""For which ``main`` may run in a check; one that polls its own memory for data of the array never ends."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -323,23 +326,33 @@ class ProgramRun:
             self._run = cast("GraphRun", HostRecord(lowered.plan.description))
             return self._description == lowered.plan.description and account.goes_on(request)
 
-        if self._played(goes_on):
+        if self._played(goes_on, _CHECKED_SECONDS):
             account.ended()
         return account.findings
 
-    def _played(self, goes_on: Callable[[Request], bool]) -> bool:
+    def _played(self, goes_on: Callable[[Request], bool], seconds: float | None = None) -> bool:
         """Let ``main`` run while a function of its calls, which takes the model's place, says so.
+
+        Args:
+            goes_on: the function.
+            seconds: after which ``main`` is ended as if it had crashed; None = never.
 
         Returns:
             Whether it has come to its end.
         """
         with self._host_program() as host:
             self._host = host
-            for request in host:
-                if not isinstance(request, asked.Describe | asked.Refuse) and not goes_on(request):
-                    host.stop()
-                    return False
-                self._answer(request)
+            late = Timer(seconds or 0.0, host.kill)
+            if seconds is not None:
+                late.start()
+            try:
+                for request in host:
+                    if not isinstance(request, asked.Describe | asked.Refuse) and not goes_on(request):
+                        host.stop()
+                        return False
+                    self._answer(request)
+            finally:
+                late.cancel()
         return True
 
     def _host_program(self) -> HostProgram:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -54,7 +55,8 @@ def _of_memory(objects: Objects, memory: MemoryObject) -> Iterator[GraphChange]:
             tilings: tuple[Tiling, ...] = getattr(port, access)
             for n, tiling in enumerate(tilings):
                 for what, old, new, made in () if tiling.is_older else _tilings(tiling):
-                    changed = replace(port, **{access: (*tilings[:n], made, *tilings[n + 1 :])})
+                    new_port: dict[str, Any] = {access: (*tilings[:n], made, *tilings[n + 1 :])}
+                    changed = replace(port, **new_port)
                     left = _left_out(_with(objects, changed), memory, ports)
                     if (
                         left is None
@@ -131,7 +133,12 @@ def _exchanged(tiling: Tiling, name: str) -> Iterator[_Made]:
         if old[one] != old[other]:
             new = list(old)
             new[one], new[other] = new[other], new[one]
-            yield name, _braced(old), _braced(new), replace(tiling, **{name: tuple(new)})
+            yield name, _braced(old), _braced(new), _with_list(tiling, name, new)
+
+
+def _with_list(tiling: Tiling, name: str, values: Sequence[int]) -> Tiling:
+    made: dict[str, Any] = {name: tuple(values)}
+    return replace(tiling, **made)
 
 
 def _offsets(offset: int, tile: int, size: int) -> list[int]:
@@ -146,7 +153,7 @@ def _numbers(tiling: Tiling, name: str, d: int, values: Sequence[int]) -> Iterat
     for value in dict.fromkeys(values):
         if value != old[d] and (value > 0 or name == "offset"):
             new = (*old[:d], value, *old[d + 1 :])
-            yield name, _braced(old), _braced(new), replace(tiling, **{name: new})
+            yield name, _braced(old), _braced(new), _with_list(tiling, name, new)
 
 
 def _looped(tiling: Tiling, n: int, what: str, old: int, loop: Loop, new: int) -> Iterator[_Made]:

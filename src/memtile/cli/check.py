@@ -93,7 +93,8 @@ def check(
     those of the library must fit their declarations, or --kernels has others.
     A C++ source is compiled to compare the parameters of its functions with the calls (docs/cpp.md).
     A graph in C++ is compiled with its kernels and placed in an array; a note reports what AMD's compiler
-    would refuse by its public rules. Its main does not run.
+    would refuse by its public rules. Its main runs without a model, up to the first
+    call that brings it data of the array: what it gives until then has to suffice for what it waits for.
     Every finding has a stable code, its place in the file if known, and a repair if there is one.
 
     --fix repairs designs in MLIR with one device, in Python and in IRON: it runs them with changes of their
