@@ -3413,6 +3413,13 @@ MUTANTS = (
         "tests/clients/test_graph_repairs.py::test_a_tiling_that_reads_all_elements_is_likelier_than_one_that_leaves_some_out",
     ),
     Mutant(
+        "a run that lacks memory says nothing of the descriptor that was meant",
+        "importers/mlir/unstarted_bds.py",
+        "    return InputFileError([*problems, *error.problems]) if problems else error\n",
+        "    return error\n",
+        "tests/faults/test_unstarted_bds.py::test_a_run_that_lacks_memory_for_what_is_not_written_says_so",
+    ),
+    Mutant(
         "an update too few is enough for main to wait",
         "adf/host_check.py",
         "done < (1 if port.is_async else needed)",

@@ -51,7 +51,7 @@ from memtile.importers.mlir.sequence.program import (
 from memtile.importers.mlir.sequence.sequence_reader import NO_PARAMETERS, Parameters
 from memtile.importers.mlir.token_packets import Text
 from memtile.importers.mlir.types import Shaped
-from memtile.importers.mlir.unstarted_bds import endless_findings, unstarted_findings
+from memtile.importers.mlir.unstarted_bds import endless_findings, unstarted_findings, with_unstarted
 from memtile.importers.timed_alone import timed_alone
 from memtile.model.state.causes import CoreCause
 from memtile.plain_text import markup_text
@@ -392,7 +392,10 @@ class Loaded:
         by_host = [*host_write_findings(self.array.engine, sequence.steps)]
         by_host += set_instead(self.configured, sequence.steps)
         with timed_alone(options, self.array.engine, kernels, *loads) as how:
-            done = Session(self.array).run(program, how)
+            try:
+                done = Session(self.array).run(program, how)
+            except InputFileError as error:
+                raise with_unstarted(error, self.configured, sequence) from error
         done = accounts.settled(done, kernels, *loads)
         if not kernels:  # which have what their text has wrong with them
             found, facts = done.result, imbalances(self.configured)[""]
