@@ -363,6 +363,33 @@ def test_ids_and_locks_are_exchanged_and_words_moved_once(says: str, line: int, 
     assert becomes in applied(text, found.changes).splitlines()[line - 1]
 
 
+RING = """module {{ aie.device(npu2_1col) {{
+%low = aie.tile(0, 2)
+%up = aie.tile(0, 3)
+%ring0 = aie.buffer(%low) {{sym_name = "ring0"}} : memref<16xi32>
+%ring1 = aie.buffer(%low) {{sym_name = "ring1"}} : memref<16xi32>
+%wide = aie.buffer(%low) {{sym_name = "wide"}} : memref<32xi32>
+aie.core(%low) {{
+memref.store %v, %ring0[%i] : memref<16xi32>
+memref.store %v, %ring1[%i] : memref<16xi32>
+}}
+aie.core(%up) {{
+%a = memref.load %ring0[%i] : memref<16xi32>
+%b = memref.load {second}[%i] : memref<16xi32>
+%c = memref.load %wide[%i] : memref<32xi32>
+}}
+}} }}"""
+
+
+def test_a_buffer_that_is_stored_to_and_that_nothing_reads_is_loaded_first() -> None:
+    says = [each.says for each in candidates(Text("d.mlir", RING.format(second="%ring0")), ())]
+    assert {each for each in says if "which nothing reads" in each} == {
+        f"line {line}: load of %ring1, which nothing reads, instead of %ring0" for line in (12, 13)
+    }
+    fine = [each.says for each in candidates(Text("d.mlir", RING.format(second="%ring1")), ())]
+    assert not any("which nothing reads" in each for each in fine)
+
+
 def test_releases_of_one_chain_are_exchanged_before_others() -> None:
     likely = {each.says: each.unlikely for each in candidates(Text("d.mlir", SENT), ())}
     assert likely["lines 14 and 18: exchange %two and %one"] < 0.5

@@ -3413,6 +3413,13 @@ MUTANTS = (
         "tests/clients/test_graph_repairs.py::test_a_tiling_that_reads_all_elements_is_likelier_than_one_that_leaves_some_out",
     ),
     Mutant(
+        "a buffer of another type is loaded instead",
+        "importers/mlir/repairs/exchanges.py",
+        "if other is not None and _form(design, other) == _form(design, buffers[name]):",
+        "if other is not None and other is not buffers[name]:",
+        "tests/data/test_repairs.py::test_a_buffer_that_is_stored_to_and_that_nothing_reads_is_loaded_first",
+    ),
+    Mutant(
         "a run that lacks memory says nothing of the descriptor that was meant",
         "importers/mlir/unstarted_bds.py",
         "    return InputFileError([*problems, *error.problems]) if problems else error\n",

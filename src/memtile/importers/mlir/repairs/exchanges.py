@@ -38,6 +38,7 @@ def exchange_candidates(design: DesignText) -> Iterator[Found]:
     for each in design.named(*_CALLS):
         yield from _operands(design, each)
     yield from _unused(design)
+    yield from _unread(design)
     for each in design.named(*(f"arith.{name}{sign}i" for name in _SIGNS for sign in "su")):
         yield _sign(design, each)
     for each in design.named(MEMCPY, BD, _FIFO):
@@ -219,6 +220,31 @@ def _unused(design: DesignText) -> Iterator[Found]:
                 loaded = f"{each.results[0]}, which nothing uses, instead of {design.words[at]}"
                 says = f"line {load.line}: load of {loaded}"
                 yield load, Candidate("buffer", says, [design.edits.token(at, each.results[0])], 0.6)
+
+
+def _unread(design: DesignText) -> Iterator[Found]:
+    """A load of a buffer that is stored to and never read, instead of another one of its tile and type."""
+    buffers = {each.results[0]: each for each in design.named("aie.buffer") if each.results}
+    stored, read = (
+        {word for each in design.named(name) for word in each.words if word in buffers}
+        for name in ("memref.store", "memref.load")
+    )
+    moved = {word for each in design.named(BD) for word in each.words if word in buffers}
+    for name in sorted(stored - read - moved):
+        for load in design.named("memref.load"):
+            for at in (at for span in load.spans for at in range(*span)):
+                other = buffers.get(design.words[at])
+                if other is not None and _form(design, other) == _form(design, buffers[name]):
+                    instead = f"{name}, which nothing reads, instead of {design.words[at]}"
+                    says = f"line {load.line}: load of {instead}"
+                    yield load, Candidate("buffer", says, [design.edits.token(at, name)], 0.3)
+
+
+def _form(design: DesignText, buffer: Operation) -> tuple[object, ...]:
+    """Tile and type of a buffer."""
+    words = buffer.words
+    behind = max((at for at, word in enumerate(words) if word == ":"), default=-1)
+    return design.tile(buffer), tuple(design.shape(buffer)), words[behind + 1 :][-1:]
 
 
 def _sign(design: DesignText, operation: Operation) -> Found:
