@@ -363,7 +363,7 @@ def test_ids_and_locks_are_exchanged_and_words_moved_once(says: str, line: int, 
     assert becomes in applied(text, found.changes).splitlines()[line - 1]
 
 
-RING = """module {{ aie.device(npu2_1col) {{
+STORED = """module {{ aie.device(npu2_1col) {{
 %low = aie.tile(0, 2)
 %up = aie.tile(0, 3)
 %ring0 = aie.buffer(%low) {{sym_name = "ring0"}} : memref<16xi32>
@@ -382,11 +382,11 @@ aie.core(%up) {{
 
 
 def test_a_buffer_that_is_stored_to_and_that_nothing_reads_is_loaded_first() -> None:
-    says = [each.says for each in candidates(Text("d.mlir", RING.format(second="%ring0")), ())]
+    says = [each.says for each in candidates(Text("d.mlir", STORED.format(second="%ring0")), ())]
     assert {each for each in says if "which nothing reads" in each} == {
         f"line {line}: load of %ring1, which nothing reads, instead of %ring0" for line in (12, 13)
     }
-    fine = [each.says for each in candidates(Text("d.mlir", RING.format(second="%ring1")), ())]
+    fine = [each.says for each in candidates(Text("d.mlir", STORED.format(second="%ring1")), ())]
     assert not any("which nothing reads" in each for each in fine)
 
 

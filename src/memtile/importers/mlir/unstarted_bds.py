@@ -68,7 +68,7 @@ def with_unstarted(error: InputFileError, made: Configured, sequence: SequencePr
             each.message.rstrip("."),
             each.fix,
             reason=_NO_ARRAY,
-            where=each.sides[0].place or made.array.device,
+            where=each.sides[0].place,
             source="host sequence of the text",
         )
         for each in unstarted_findings(made, sequence)
