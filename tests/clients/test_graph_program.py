@@ -364,9 +364,9 @@ def test_waits_are_said_in_the_users_names() -> None:
 def test_options_of_other_designs_are_refused(tmp_path: Path) -> None:
     source = tmp_path / "graph.cpp"
     source.write_text("")
-    done = called("run", str(source), "--in", "a=b.npy", "--untimed", "--no-repair")
+    done = called("run", str(source), "--in", "a=b.npy", "--untimed")
     assert done.exit_code == 2
-    assert "--in, --untimed, --no-repair are not for a graph in C++." in " ".join(done.stderr.split())
+    assert "--in, --untimed are not for a graph in C++." in " ".join(done.stderr.split())
 
 
 def test_a_missing_graph_is_named() -> None:

@@ -289,8 +289,8 @@ def test_a_tiling_that_reads_half_of_its_buffer_lacks_input_and_no_length_is_off
     run.end(ROOT)
     found = [(each.code, each.message) for each in run.result().result.findings]
     message = (
-        "gr.in ran out of data: 64 int32 came, the iterations asked for need 128; 64 are missing; "
-        "gr.m.out[0] reads 16 of the 32 elements that are written to gr.m in a turn."
+        "gr.m.out[0] reads 16 of the 32 elements that are written to gr.m in a turn, and "
+        "gr.in ran out of data: 64 int32 came, the iterations asked for need 128; 64 are missing."
     )
     assert found == ([("MT0304", message)] if rows == 1 else [])
     assert bool(run.lowered.unread) is (rows == 1)

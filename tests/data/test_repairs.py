@@ -315,6 +315,87 @@ def test_two_of_a_kind_are_exchanged(says: str, line: int, becomes: str) -> None
     assert becomes in applied(text, found.changes).splitlines()[line - 1]
 
 
+SENT = """module { aie.device(npu2_1col) {
+%shim = aie.tile(0, 0)
+%mem = aie.tile(0, 1)
+%box = aie.buffer(%mem) : memref<16xi32>
+%free = aie.lock(%mem, 0) {init = 2 : i32}
+%one = aie.lock(%mem, 1) {init = 0 : i32}
+%two = aie.lock(%mem, 2) {init = 0 : i32}
+aie.shim_dma_allocation @in(%shim, MM2S, 0)
+aie.memtile_dma(%mem) {
+%0 = aie.dma_start(S2MM, 0, ^a, ^end)
+^a:
+aie.use_lock(%free, AcquireGreaterEqual, 2)
+aie.dma_bd(%box : memref<16xi32>, 0, 8)
+aie.use_lock(%two, Release, 1)
+aie.next_bd ^b
+^b:
+aie.dma_bd(%box : memref<16xi32>, 8, 8)
+aie.use_lock(%one, Release, 1)
+aie.next_bd ^a
+^end:
+aie.end
+}
+aie.runtime_sequence(%x : memref<16xi32>) {
+%t = aiex.dma_configure_task_for @in {
+aie.dma_bd(%x : memref<16xi32>, 0, 8) {packet = #aie.packet_info<pkt_type = 0, pkt_id = 2>}
+aie.end
+}
+%u = aiex.dma_configure_task_for @in {
+aie.dma_bd(%x : memref<16xi32>, 0, 8) {packet = #aie.packet_info<pkt_type = 0, pkt_id = 1>}
+aie.end
+}
+} } }"""
+
+
+@pytest.mark.parametrize(
+    ("says", "line", "becomes"),
+    [
+        ("lines 14 and 18: exchange %two and %one", 18, "use_lock(%two, Release"),
+        ("lines 25 and 29: exchange the packet ids 2 and 1", 29, "pkt_id = 2"),
+        ("line 29: offset 8 instead of 0, which is moved before", 29, "memref<16xi32>, 8, 8)"),
+    ],
+)
+def test_ids_and_locks_are_exchanged_and_words_moved_once(says: str, line: int, becomes: str) -> None:
+    text = Text("d.mlir", SENT)
+    (found,) = (each for each in candidates(text, ()) if each.says == says)
+    assert becomes in applied(text, found.changes).splitlines()[line - 1]
+
+
+STORED = """module {{ aie.device(npu2_1col) {{
+%low = aie.tile(0, 2)
+%up = aie.tile(0, 3)
+%ring0 = aie.buffer(%low) {{sym_name = "ring0"}} : memref<16xi32>
+%ring1 = aie.buffer(%low) {{sym_name = "ring1"}} : memref<16xi32>
+%wide = aie.buffer(%low) {{sym_name = "wide"}} : memref<32xi32>
+aie.core(%low) {{
+memref.store %v, %ring0[%i] : memref<16xi32>
+memref.store %v, %ring1[%i] : memref<16xi32>
+}}
+aie.core(%up) {{
+%a = memref.load %ring0[%i] : memref<16xi32>
+%b = memref.load {second}[%i] : memref<16xi32>
+%c = memref.load %wide[%i] : memref<32xi32>
+}}
+}} }}"""
+
+
+def test_a_buffer_that_is_stored_to_and_that_nothing_reads_is_loaded_first() -> None:
+    says = [each.says for each in candidates(Text("d.mlir", STORED.format(second="%ring0")), ())]
+    assert {each for each in says if "which nothing reads" in each} == {
+        f"line {line}: load of %ring1, which nothing reads, instead of %ring0" for line in (12, 13)
+    }
+    fine = [each.says for each in candidates(Text("d.mlir", STORED.format(second="%ring1")), ())]
+    assert not any("which nothing reads" in each for each in fine)
+
+
+def test_releases_of_one_chain_are_exchanged_before_others() -> None:
+    likely = {each.says: each.unlikely for each in candidates(Text("d.mlir", SENT), ())}
+    assert likely["lines 14 and 18: exchange %two and %one"] < 0.5
+    assert "lines 12 and 14: exchange %free and %two" not in likely
+
+
 def test_what_the_advice_says_is_tried_first_in_the_move_that_it_is_about() -> None:
     finding = Finding("MT0123", Severity.ERROR, "BD 0 of a (line 6) reads y.", fix="Give it offset 40.")
     first = candidates(Text("d.mlir", HOSTED), [finding])[0]

@@ -404,6 +404,22 @@ TAKE_X, GIVE_Y = (
 )
 
 
+def test_a_use_before_the_acquire_comes_before_the_words_that_are_wrong(tmp_path: Path) -> None:
+    """In a run the data may be there by then: words that were expected are others all the same."""
+    turn = COPY.replace(TAKE_X, "") + TAKE_X
+    file = tmp_path / "design.mlir"
+    file.write_text(changed(COPY, turn))
+    text = file.read_text()
+    data = np.arange(words(text), dtype=np.int32) + 1
+    done = load(file).run(data, max_cycles=20_000)
+    assert all(each.code != "MT0105" for each in done.result.findings)
+    number = max(done.arrays)
+    wrong = done.against({number: done.arrays[number] + 1}).result.findings
+    assert wrong[0].code == "MT0105"
+    right = done.against({number: done.arrays[number]}).result.findings
+    assert all(each.code != "MT0105" for each in right)
+
+
 @pytest.mark.parametrize(
     ("moved", "behind", "says"),
     [
@@ -496,3 +512,49 @@ def test_a_wait_for_exactly_a_value_acquires_nothing(tmp_path: Path) -> None:
     (found,) = of_check(tmp_path, changed("%xfull, AcquireGreaterEqual", "%xfull, Acquire"))
     assert found.message.startswith(f"core (0, 2), line 39: Acquire waits until {IN_FULL} is exactly a value")
     assert found.fix == "Write AcquireGreaterEqual in line 39."
+
+
+SPREAD = """
+aie.device(npu1_1col) {{
+  %m = aie.tile(0, 1)
+  %box = aie.buffer(%m) {{sym_name = "box"}} : memref<32xi32>
+  %free = aie.lock(%m, 0) {{init = 2 : i32, sym_name = "free"}}
+  %one = aie.lock(%m, 1) {{init = 0 : i32, sym_name = "one"}}
+  %two = aie.lock(%m, 2) {{init = 0 : i32, sym_name = "two"}}
+  aie.memtile_dma(%m) {{
+    %0 = aie.dma_start(S2MM, 0, ^w0, ^s0)
+  ^w0:
+    aie.use_lock(%free, AcquireGreaterEqual, {takes})
+    aie.dma_bd(%box : memref<32xi32>, 0, 16)
+    aie.use_lock(%one, Release, 1)
+    aie.next_bd ^w1
+  ^w1:
+    aie.dma_bd(%box : memref<32xi32>, 16, 16)
+    aie.use_lock(%two, Release, 1)
+    aie.next_bd ^w0
+  ^s0:
+    %1 = aie.dma_start(MM2S, 0, ^r0, ^s1)
+  ^r0:
+    aie.use_lock(%one, AcquireGreaterEqual, 1)
+    aie.dma_bd(%box : memref<32xi32>, 0, 16)
+    aie.use_lock(%free, Release, 1)
+    aie.next_bd ^r0
+  ^s1:
+    %2 = aie.dma_start(MM2S, 1, ^r1, ^end)
+  ^r1:
+    aie.use_lock(%two, AcquireGreaterEqual, 1)
+    aie.dma_bd(%box : memref<32xi32>, 16, 16)
+    aie.use_lock(%free, Release, 1)
+    aie.next_bd ^r1
+  ^end:
+    aie.end
+  }}
+}}
+"""
+"""A writer that fills a buffer for two readers, each with a lock of its own, which give back the same one."""
+
+
+@pytest.mark.parametrize(("takes", "fix"), [(2, ""), (1, "memory(0,1) S2MM 0 acquire 2 there.")])
+def test_a_writer_takes_what_all_readers_of_its_data_give_back(tmp_path: Path, takes: int, fix: str) -> None:
+    found = [each for each in of_check(tmp_path, SPREAD.format(takes=takes)) if each.code == "MT0122"]
+    assert [each.fix for each in found] == ([f"Let {fix}"] if fix else [])

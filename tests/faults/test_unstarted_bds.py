@@ -6,10 +6,12 @@ import pytest
 
 from memtile.check.check import check
 from memtile.check.checked_program import of_mlir
+from memtile.errors import InputFileError, Problem
 from memtile.explain.findings import Finding
 from memtile.explain.oddities import Suspect
 from memtile.importers.design import load_still
 from memtile.importers.mlir.token_packets import Text
+from memtile.importers.mlir.unstarted_bds import with_unstarted
 
 BD = "      aiex.npu.writebd {{bd_id = {bd} : i32, column = 0 : i32, row = 0 : i32, valid_bd = 1 : i32, buffer_length = 16 : i32, next_bd = {next} : i32, use_next_bd = {chained} : i32}}\n"  # noqa: E501
 PUSH = "      aiex.npu.push_queue (0, 0, {way}:0) bd_id %c{bd} repeat %c0 {{issue_token = true}} : i32, i32\n"
@@ -25,8 +27,13 @@ def push(way: str, number: int) -> str:
 
 
 def checked(*steps: str, before: str = "") -> list[Finding]:
+    text = text_of(*steps, before=before)
+    return [*check("host.mlir", lambda: of_mlir(load_still(Text("host.mlir", text)))).findings]
+
+
+def text_of(*steps: str, before: str = "") -> str:
     """A host that sends 16 words to itself, in a design without tiles of its own."""
-    text = f"""module {{
+    return f"""module {{
   aie.device(npu1_1col) {{
     %host = aie.tile(0, 0)
     aie.flow(%host, DMA : 0, %host, DMA : 0)
@@ -35,7 +42,6 @@ def checked(*steps: str, before: str = "") -> list[Finding]:
   }}
 }}
 """
-    return [*check("host.mlir", lambda: of_mlir(load_still(Text("host.mlir", text)))).findings]
 
 
 FINE = [bd(0), bd(1), push("S2MM", 0), push("MM2S", 1)]
@@ -54,6 +60,22 @@ def test_a_descriptor_that_is_written_over_is_named_with_the_one_that_was_meant(
     assert found.fix == "Let line 10 write BD 1, or start BD 0."
     assert found.sides[0].place.startswith("host.mlir:10:")
     assert {each.code for each in others}.isdisjoint({"MT0115", "MT0103"})
+
+
+def lacking(field: str, *steps: str) -> str:
+    """An error of a run that lacks memory, as it is for a host with some steps."""
+    design = load_still(Text("host.mlir", text_of(*steps)))
+    problem = Problem(field, "no array", "one", reason="array_missing", where="memtile run", source="tests")
+    assert design.sequence is not None
+    return str(with_unstarted(InputFileError(problem), design.configured, design.sequence))
+
+
+def test_a_run_that_lacks_memory_for_what_is_not_written_says_so() -> None:
+    """The descriptor that is written over has lost its address, so that its task reads at 0."""
+    over = (bd(0), bd(0), push("S2MM", 0), push("MM2S", 1))
+    assert "writes BD 0 of interface(0,0) again at line 10" in lacking("buffer 0x0", *over)
+    assert "writes BD" not in lacking("buffer of argument 0", *over)
+    assert "writes BD" not in lacking("buffer 0x0", *FINE)
 
 
 @pytest.mark.parametrize("row", ["row = 0 : i32, ", ""])

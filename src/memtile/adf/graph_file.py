@@ -13,7 +13,8 @@ from memtile.adf.description import Description
 from memtile.adf.kernel_sources import kernel_sources
 from memtile.adf.macros import check_macros
 from memtile.adf.plan import Plan
-from memtile.adf.program_run import ProgramOptions, ProgramResult, ProgramRun
+from memtile.adf.program_options import ProgramOptions
+from memtile.adf.program_run import ProgramResult, ProgramRun
 from memtile.adf.verdict.judge import amd_verdicts
 from memtile.adf.verdict.verdicts import Verdict
 from memtile.errors import InputFileError
@@ -24,6 +25,7 @@ if TYPE_CHECKING:  # the array is imported when a graph is brought into one
     from memtile.adf.kernel_calls import RangeEnd
     from memtile.adf.lowering import Lowered
     from memtile.design.array import Array
+    from memtile.explain.findings import Finding
 
 
 def load(
@@ -160,8 +162,25 @@ class GraphProgram:
             InputFileError: as of ``run``.
             DesignError: ``main`` never ends.
         """
+        return self._silent.updates()
+
+    def host_findings(self, lowered: Lowered) -> list[Finding]:
+        """What ``main`` gives too little of for the calls in which it waits, by a run of it without a model.
+
+        Args:
+            lowered: the graph, of :meth:`lowered`, to which nothing has been fed yet.
+
+        Raises:
+            InputFileError: ``main`` crashes, or a file of a PLIO is wrong.
+            DesignError: a call of ``main`` is out of order.
+        """
+        return self._silent.host_findings(lowered)
+
+    @property
+    def _silent(self) -> ProgramRun:
+        """A run without output of ``main`` and without files."""
         silent = replace(self.options, stdout=subprocess.DEVNULL, watch=None, written=None)
-        return ProgramRun(self.files, silent).updates()
+        return ProgramRun(self.files, silent)
 
     def array(self) -> Array:
         """Return a new array with the graphs placed and routed, not yet run.

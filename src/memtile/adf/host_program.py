@@ -318,6 +318,10 @@ class HostProgram:
         self._say("stop")
         self._wait()
 
+    def kill(self) -> None:
+        """End the program at once, from any thread; its requests end with an error."""
+        self._child.kill()
+
     def close(self) -> None:
         """End the program if it runs, and forget its memory, which lasts as long as an array refers to it."""
         if self._child.poll() is None:

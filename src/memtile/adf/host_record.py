@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from memtile.adf.description import Description
+from memtile.adf.host_program import Request
 from memtile.adf.lookup import Lookup
 from memtile.adf.parameters import kernel_parameters
 from memtile.adf.sizes import parameter_bytes
@@ -65,8 +66,8 @@ class HostRecord:
 
     clock_mhz = ARRAY_CLOCK_MHZ
 
-    def count(self) -> None:
-        """Count a call.
+    def counted(self, _request: Request) -> bool:
+        """Count a call; ``main`` goes on.
 
         Raises:
             DesignError: there are too many: ``main`` may wait for what only the array gives.
@@ -83,6 +84,7 @@ class HostRecord:
                 where="main",
                 source="limit of memtile",
             )
+        return True
 
     def run(self, _graph: int, _iterations: int | None = None) -> None:
         """``run``."""

@@ -83,6 +83,7 @@ class HostTransfers:
     Attributes:
         sent: bytes by the id of each input GMIO.
         unread: bytes by the id of each output GMIO that the host has asked for and not waited for.
+        asked: bytes by the id of each output GMIO that the host has asked for.
     """
 
     def __init__(self, array: Array, channels: dict[int, HostChannel], advance: Advance) -> None:
@@ -91,6 +92,7 @@ class HostTransfers:
         self._made = 0
         self.sent: dict[int, int] = {}
         self.unread: dict[int, int] = {}
+        self.asked: dict[int, int] = {}
 
     def send(self, gmio: int, data: bytes | Bytes) -> None:
         """``gm2aie_nb``: let an input GMIO read memory; returns when the transfer is queued.
@@ -113,6 +115,7 @@ class HostTransfers:
         words = np.zeros(len(_whole(one, bytes(nbytes))) // 4, np.uint32)
         self._start(one, [self._linear(one, words)])
         self.unread[gmio] = self.unread.get(gmio, 0) + nbytes
+        self.asked[gmio] = self.asked.get(gmio, 0) + nbytes
         return Received(words, nbytes)
 
     def place(self, memory: int, name: str, data: npt.NDArray[Any]) -> None:

@@ -7,32 +7,33 @@ simulators that of the command.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from functools import singledispatchmethod
 from pathlib import Path
+from threading import Timer
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from memtile.adf import host_program as asked
-from memtile.adf.description import Description, MemoryObject
-from memtile.adf.graph_program import MACROS, graph_program
+from memtile.adf.description import Description, MemoryObject, Plio
+from memtile.adf.graph_program import graph_program
 from memtile.adf.host_program import HostProgram, Request
 from memtile.adf.host_waits import HostWaitError
-from memtile.adf.kernel_calls import KernelCode, KernelOptions, RangeEnd
+from memtile.adf.kernel_calls import KernelCode, KernelOptions
 from memtile.adf.output_files import CSV, OutputFiles, element_at
 from memtile.adf.plan import Plan
 from memtile.adf.planning import plan_of
+from memtile.adf.program_options import ProgramOptions
 from memtile.adf.record import description_of, refusal
 from memtile.arch.devices import device as find_device
 from memtile.corelib.call_costs import RANGE, CallCost
 from memtile.errors import DesignError, InputFileError
 from memtile.io import plio_csv, plio_text
 from memtile.io.plio_elements import element_of, values_of
-from memtile.runs.options import USUAL, RunOptions
 
 if TYPE_CHECKING:  # the array is imported when a graph runs
     from memtile.adf.host_record import Updated
@@ -43,71 +44,12 @@ if TYPE_CHECKING:  # the array is imported when a graph runs
     from memtile.adf.run_end import Missing
     from memtile.adf.running import GraphResult, GraphRun
     from memtile.design.array import Array
+    from memtile.explain.findings import Finding
     from memtile.explain.results import Result
-    from memtile.sim.loop.engine import Engine
 
 _SOURCE = "UG1603: run-time graph control"
-
-
-@dataclass(frozen=True, slots=True)
-class ProgramOptions:
-    """How a graph program is compiled and run.
-
-    Attributes:
-        device: name of the device.
-        include: folders of headers.
-        defines: macros; None = without a value.
-        flags: more words for the compiler.
-        instance: a graph that the sources do not make, see :func:`~memtile.adf.graph_program.graph_program`.
-        words: arguments of ``main``.
-        folder: that paths of files are relative to, and ``main`` runs in.
-        inputs: that paths of input files are relative to; None = ``folder``.
-        written: files of output PLIOs that are there after each ``end()``, for a ``main`` that reads them;
-            None = no files but those of :meth:`ProgramResult.write_outputs`.
-        macros: by which sources tell the simulators apart.
-        stack_bytes: of kernels that say nothing; 0 = as usual.
-        heap_bytes: the same of heaps.
-        pl_mhz: of PLIOs that say nothing; 0 = as usual.
-        sanitize: check every access of kernels to memory.
-        cycles: of a call, by the kernel's name in the graph or its function.
-        end: of the ranges of other costs which calls take; empty = the likely cycles.
-        run: of the array.
-        stdout: descriptor for the standard output of ``main``; None = that of memtile.
-        watch: makes a context in which the array runs; None = there is none.
-    """
-
-    device: str = "xcve2802"
-    include: tuple[Path, ...] = ()
-    defines: Mapping[str, str | int | None] = field(default_factory=dict)
-    flags: tuple[str, ...] = ()
-    instance: str = ""
-    words: tuple[str, ...] = ()
-    folder: Path = Path()
-    inputs: Path | None = None
-    written: OutputFiles | None = None
-    macros: Mapping[str, str | int | None] = field(default_factory=lambda: MACROS)
-    stack_bytes: int = 0
-    heap_bytes: int = 0
-    pl_mhz: float = 0.0
-    sanitize: bool = False
-    cycles: Mapping[str, int] = field(default_factory=dict)
-    end: RangeEnd = ""
-    run: RunOptions = USUAL
-    stdout: int | None = None
-    watch: Callable[[Engine], AbstractContextManager[None]] | None = None
-
-    def completed(self, found: Description) -> Description:
-        """A description with what the options say of kernels and PLIOs that say nothing themselves."""
-        kernels = tuple(
-            replace(
-                each,
-                stack_size=each.stack_size or self.stack_bytes or None,
-                heap_size=each.heap_size or self.heap_bytes or None,
-            )
-            for each in found.kernels
-        )
-        plios = tuple(replace(each, mhz=each.mhz or self.pl_mhz) for each in found.plios)
-        return replace(found, kernels=kernels, plios=plios)
+_CHECKED_SECONDS = 20.0
+"""For which ``main`` may run in a check; one that polls its own memory for data of the array never ends."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -351,17 +293,67 @@ class ProgramRun:
         """
         from memtile.adf.host_record import HostRecord
 
-        record: HostRecord | None = None
+        records = list[HostRecord]()
+
+        def goes_on(request: Request) -> bool:
+            records[:] = records or [HostRecord(self._described())]
+            self._run = cast("GraphRun", records[0])
+            return records[0].counted(request)
+
+        self._played(goes_on)
+        return records[0].updates if records else []
+
+    def host_findings(self, lowered: Lowered) -> list[Finding]:
+        """What ``main`` gives too little of, or never waits for: see :mod:`memtile.adf.host_check`.
+
+        Args:
+            lowered: the graph in an array.
+
+        Raises:
+            InputFileError: ``main`` crashes without data of the array, or a file of a PLIO is wrong.
+            DesignError: a call of the host is out of order.
+        """
+        from memtile.adf.host_check import HostAccount
+        from memtile.adf.host_record import HostRecord
+
+        for plio, path in self._input_files(lowered.plan):
+            if path.exists():
+                found = self._words(plio, path, lowered.plan)
+                lowered.inputs[plio.id].feed(found.words, found.tlast if found.tlast.any() else None)
+        account = HostAccount(lowered)
+
+        def goes_on(request: Request) -> bool:
+            self._run = cast("GraphRun", HostRecord(lowered.plan.description))
+            return self._description == lowered.plan.description and account.goes_on(request)
+
+        if self._played(goes_on, _CHECKED_SECONDS):
+            account.ended()
+        return account.findings
+
+    def _played(self, goes_on: Callable[[Request], bool], seconds: float | None = None) -> bool:
+        """Let ``main`` run while a function of its calls, which takes the model's place, says so.
+
+        Args:
+            goes_on: the function.
+            seconds: after which ``main`` is ended as if it had crashed; None = never.
+
+        Returns:
+            Whether it has come to its end.
+        """
         with self._host_program() as host:
             self._host = host
-            for request in host:
-                if record is None and not isinstance(request, asked.Describe | asked.Refuse):
-                    record = HostRecord(self._described())
-                    self._run = cast("GraphRun", record)
-                if record is not None:
-                    record.count()
-                self._answer(request)
-        return [] if record is None else record.updates
+            late = Timer(seconds or 0.0, host.kill)
+            if seconds is not None:
+                late.start()
+            try:
+                for request in host:
+                    if not isinstance(request, asked.Describe | asked.Refuse) and not goes_on(request):
+                        host.stop()
+                        return False
+                    self._answer(request)
+            finally:
+                late.cancel()
+        return True
 
     def _host_program(self) -> HostProgram:
         options = self._options
@@ -428,23 +420,31 @@ class ProgramRun:
 
     def _feed(self, run: GraphRun, plan: Plan) -> None:
         """Give each input PLIO the words of its file."""
-        for plio in plan.description.plios:
-            if plio.direction != "in" or not plio.file:
-                continue
-            inputs = self._options.inputs or self._options.folder
-            path, element = inputs / plio.file, element_at(plan, plio)
+        for plio, path in self._input_files(plan):
             if not path.exists():
+                inputs = self._options.inputs or self._options.folder
                 raise InputFileError(
                     f"{plio.line or self._origin}: {plio.name} reads {path}, which does not exist. "
                     f"Its path is relative to {inputs.resolve()}: run from another folder, or give one for "
                     "input files."
                 )
-            if path.suffix == CSV:
-                found = plio_csv.read_plio_csv(path, element, plio.width)
-            else:
-                found = plio_text.read_plio(path, element, plio.width, hex=plio.hex)
+            found = self._words(plio, path, plan)
             self._cautions.extend(f"{plio.name}: {caution}" for caution in found.cautions)
             run.feed(plio.name, found.words, found.tlast if found.tlast.any() else None)
+
+    def _input_files(self, plan: Plan) -> Iterator[tuple[Plio, Path]]:
+        """The input PLIOs with a file."""
+        inputs = self._options.inputs or self._options.folder
+        for plio in plan.description.plios:
+            if plio.direction == "in" and plio.file:
+                yield plio, inputs / plio.file
+
+    def _words(self, plio: Plio, path: Path, plan: Plan) -> plio_text.PlioWords:
+        """The words of an input PLIO's file."""
+        element = element_at(plan, plio)
+        if path.suffix == CSV:
+            return plio_csv.read_plio_csv(path, element, plio.width)
+        return plio_text.read_plio(path, element, plio.width, hex=plio.hex)
 
     # requests --------------------------------------------------------------------------------------------
 

@@ -45,6 +45,11 @@ class Missing:
             f"for need {self.needed:,}; {self.needed - self.elements:,} are missing"
         )
 
+    @property
+    def will_run_out(self) -> str:
+        """The message of an input whose length is known, before a run."""
+        return self.message.replace(" ran out of data", " runs out of data").replace(" came, ", " come, ")
+
 
 @dataclass(frozen=True, slots=True)
 class Volume:

@@ -30,7 +30,7 @@ from memtile.adf.pools import ELEMENTS
 from memtile.adf.port_times import Latency, PortTimes, latencies
 from memtile.adf.profiling import Profiling
 from memtile.adf.run_end import Missing, ended, left_over, limit_notes, missing_input
-from memtile.adf.volumes import Updates, unread_findings, volumes, with_counts, with_updates
+from memtile.adf.volumes import Updates, too_much_asked, unread_findings, volumes, with_counts, with_updates
 from memtile.arch.boards import CLOCK_MHZ
 from memtile.arch.tiles import WORD_BYTES
 from memtile.arch.timing import ARRAY_CLOCK_MHZ
@@ -570,11 +570,12 @@ class GraphRun:
             if kernel is not None and lock is not None and done is not None:
                 needed = None if port.is_async else self._asked(kernel.graph) or 0
                 updates[lock.name] = Updates(host_port(self._lookup, number), done, needed)
-        named = with_users_names(with_updates(result, updates))
-        found = with_counts(named, missing, self.lowered)
-        unread = self._transfers.unread if ends else {}
-        not_awaited = unread_findings(self._lookup, unread, profiled=self._profiling.was_used)
-        return replace(found, findings=(*self.lowered.findings, *not_awaited, *found.findings))
+        found = with_counts(with_users_names(with_updates(result, updates)), missing, self.lowered)
+        unread, was_used = self._transfers.unread if ends else {}, self._profiling.was_used
+        of_host = [*unread_findings(self._lookup, unread, profiled=was_used)]
+        if not ends and not self._is_over and not self._unfinished():  # main alone waits
+            of_host += too_much_asked(self.lowered, self._asked, self._transfers.asked)
+        return replace(found, findings=(*self.lowered.findings, *of_host, *found.findings))
 
     def _ready(self, graph: int, call: str) -> _GraphState:
         state = self._graphs.get(graph)

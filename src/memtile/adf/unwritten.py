@@ -41,12 +41,12 @@ def unwritten_reads(objects: Objects) -> Iterator[Finding]:
         if memory.external or memory.initial or not memory.inputs:
             continue
         size = prod(memory.dimensions)
-        by_port = {each: _inside(_of_port(objects, each, memory), size) for each in memory.inputs}
+        by_port = {each: inside(of_port(objects, each, memory), size) for each in memory.inputs}
         written = np.bincount(np.concatenate([*by_port.values()]), minlength=size)
         if written.all():
             continue
         for number in memory.outputs:
-            found = _inside(_of_port(objects, number, memory), size)
+            found = inside(of_port(objects, number, memory), size)
             unwritten = np.unique(found[~written[found].astype(bool)])
             if len(unwritten):
                 yield _finding(objects, memory, number, unwritten, by_port, written)
@@ -67,7 +67,7 @@ def unread_writes(objects: Objects) -> Iterator[tuple[int, str]]:
         size = prod(memory.dimensions)
         sides = (memory.inputs, memory.outputs)
         written, read = (
-            np.unique(np.concatenate([_inside(_of_port(objects, each, memory), size) for each in ports]))
+            np.unique(np.concatenate([inside(of_port(objects, each, memory), size) for each in ports]))
             for ports in sides
         )
         if left := np.setdiff1d(written, read).size:
@@ -119,8 +119,17 @@ def _twice(by_port: Mapping[int, Addresses], size: int) -> Iterator[tuple[list[i
             yield [one, other], f"write the same {many:,} elements"
 
 
-def _of_port(objects: Objects, number: int, memory: MemoryObject) -> Addresses:
-    """Elements that a port passes in a turn, -1 for padding."""
+def of_port(objects: Objects, number: int, memory: MemoryObject) -> Addresses:
+    """Elements that a port of a shared buffer passes in a turn, in their order, -1 for padding.
+
+    Args:
+        objects: of a description.
+        number: id of the port.
+        memory: the buffer.
+
+    Raises:
+        TransferError: a tiling that contradicts itself.
+    """
     tilings: Sequence[Tiling] = access_of(objects.ports[number])
     if not tilings:
         return np.arange(prod(memory.dimensions), dtype=np.int64)
@@ -134,9 +143,10 @@ def _of_tiling(tiling: Tiling, memory: MemoryObject, nbytes: int) -> Addresses:
         return tiling_elements(tiling_of(tiling).over(shape))
     words = prod(shape) * nbytes // WORD_BYTES
     places = tiling_elements(descriptor_tiling(tiling, words).over((words,))) * WORD_BYTES
-    inside = np.arange(0, max(WORD_BYTES, nbytes), nbytes)
-    return np.unique((places[:, None] + inside) // nbytes)
+    within = np.arange(0, max(WORD_BYTES, nbytes), nbytes)
+    return np.unique((places[:, None] + within) // nbytes)
 
 
-def _inside(found: Addresses, size: int) -> Addresses:
+def inside(found: Addresses, size: int) -> Addresses:
+    """The elements of a port that lie in its buffer, of so many elements, without padding."""
     return found[(found >= 0) & (found < size)]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from memtile.adf.description import Gmio, Plio
+from memtile.adf.description import Gmio, Plio, Port
 from memtile.adf.lookup import Lookup
 from memtile.adf.lowering import Lowered
 from memtile.adf.port_times import reached_from
@@ -22,8 +22,8 @@ _NOT_AWAITED = "MT0318"
 _RAN_OUT = "ran out of data"
 _AT_LOCKS = (_LOCK, "MT0322")
 """A kernel beside others in its core, or whose code is not known, may be thought to give the update."""
-_VALUE = "Update it before the graph runs, or give it an initial_value."
-_CALLS = (
+VALUE = "Update it before the graph runs, or give it an initial_value."
+CALLS = (
     "Update it once for each call of the kernel, or connect it with adf::async, so that it keeps its value."
 )
 Asked = Callable[[int], int | None]
@@ -74,8 +74,7 @@ def with_counts(result: Result, missing: Sequence[Missing], lowered: Lowered) ->
         return replace(result, findings=tuple(counted))
     told = {name for each in counted if each.code == _TOO_FEW for name in _who(each)}
     short = [
-        _short(each, _unread_behind(lowered, behind[name]))
-        or _waited_for(each, result, lowered, behind[name])
+        short_behind(lowered, each) or _waited_for(each, result, lowered, behind[name])
         for name, each in by_name.items()
         if name not in told
     ]
@@ -105,20 +104,33 @@ def _sides_of_unread(lowered: Lowered) -> Iterator[set[int]]:
         yield {*memory.inputs, *memory.outputs}
 
 
-def _unread_behind(lowered: Lowered, ports: set[int]) -> list[str]:
-    """What is left unread of buffers that some ports write."""
+def _unread_behind(lowered: Lowered, ports: set[int]) -> list[int]:
+    """Shared buffers that some ports write and of which a part is not read, by id."""
     memories = lowered.lookup.memories
-    return [says for number, says in lowered.unread.items() if not ports.isdisjoint(memories[number].inputs)]
+    return [number for number in lowered.unread if not ports.isdisjoint(memories[number].inputs)]
 
 
-def _short(missing: Missing, unread: Sequence[str]) -> Finding | None:
-    """What an input lacks for buffers of which a part is not read; None if there are none."""
-    if not unread:
+def short_behind(lowered: Lowered, missing: Missing, code: str = _TOO_FEW) -> Finding | None:
+    """What an input lacks for buffers of which a part is not read; None if there are none.
+
+    An input whose data suffice but for elements that a port leaves out is seldom what is wrong.
+
+    Args:
+        lowered: the graph.
+        missing: what its input lacks.
+        code: of the finding.
+    """
+    memories, lookup = _unread_behind(lowered, _reached(lowered, missing.name)), lowered.lookup
+    ports = [port for number in memories for port in lookup.memories[number].outputs]
+    if not ports:
         return None
-    side = Side(missing.name, _RAN_OUT)
-    fix = "Bring more data or let the tiling read all elements, or run the graph for fewer iterations."
-    message = f"{missing.message}; {'; '.join(unread)}."
-    return Finding(_TOO_FEW, CODES[_TOO_FEW].severity, message, (side,), fix=fix)
+    does = "leaves out elements that are written"
+    sides = [Side(lookup.name(each), does, lookup.ports[each].line) for each in ports]
+    who = " and ".join(side.who for side in sides)
+    fix = f"Let the tiling of {who} read all elements, or bring more data."
+    unread = "; ".join(lowered.unread[number] for number in memories)
+    message = f"{unread}, and {missing.message}."
+    return Finding(code, Severity.ERROR, message, (*sides, Side(missing.name, _RAN_OUT)), fix=fix)
 
 
 def _waited_for(missing: Missing, result: Result, lowered: Lowered, ports: set[int]) -> Finding:
@@ -141,7 +153,54 @@ def _counted(finding: Finding, missing: Mapping[str, Missing]) -> Finding:
     return replace(finding, message=f"{says}{short.message}.", fix=fix)
 
 
-def unread_findings(lookup: Lookup, unread: Mapping[int, int], *, profiled: bool) -> Iterator[Finding]:
+def bytes_of_iteration(lowered: Lowered, gmio: Gmio) -> int:
+    """What an output GMIO gets in an iteration of its graph; 0 = no fixed volume."""
+    for net in lowered.plan.nets:
+        source, port = net.sources[0], lowered.lookup.ports[net.sources[0].port]
+        if net.targets[0].port == gmio.port and not net.packets and not is_free(port):
+            return source.elements * source.turns * net.element_bytes
+    return 0
+
+
+def is_free(port: Port) -> bool:
+    """Whether a kernel acquires the buffers of a port when it likes, so that no volume is fixed."""
+    return port.is_async or port.kind == "async_buffer"
+
+
+def too_much(gmio: Gmio, nbytes: int, given: int, rounds: int, code: str = _TOO_FEW) -> Finding:
+    """What an output GMIO is asked for beyond what its graph gives, and ``main`` waits for.
+
+    Args:
+        gmio: the output.
+        nbytes: that were asked for.
+        given: bytes of all iterations.
+        rounds: the iterations.
+        code: of the finding.
+    """
+    does = f"is asked for {nbytes:,} bytes"
+    of = f"{rounds} iteration{'s' * (rounds != 1)}"
+    message = f"main waits for {gmio.name}, which {does}; {of} of its graph give {given:,}."
+    fix = f"Ask {gmio.name} for {given:,} bytes, or run the graph for more iterations."
+    return Finding(code, Severity.ERROR, message, (Side(gmio.name, does, gmio.line),), fix=fix)
+
+
+def too_much_asked(lowered: Lowered, asked: Asked, wanted: Mapping[int, int]) -> Iterator[Finding]:
+    """A finding for each output GMIO that was asked for more than the iterations of its graph give.
+
+    Args:
+        lowered: the graph in its array.
+        asked: the iterations of each graph.
+        wanted: bytes by the id of each output GMIO.
+    """
+    for gmio in lowered.plan.description.gmios:
+        rounds, each_round = asked(gmio.graph), bytes_of_iteration(lowered, gmio)
+        if rounds and each_round and wanted.get(gmio.id, 0) > rounds * each_round:
+            yield too_much(gmio, wanted[gmio.id], rounds * each_round, rounds)
+
+
+def unread_findings(
+    lookup: Lookup, unread: Mapping[int, int], *, profiled: bool, code: str = _NOT_AWAITED
+) -> Iterator[Finding]:
     """One finding for each output GMIO that a host has never waited for since it asked for data.
 
     A host that profiles its graph may want nothing else of it: of its outputs there are only notes.
@@ -150,15 +209,16 @@ def unread_findings(lookup: Lookup, unread: Mapping[int, int], *, profiled: bool
         lookup: of the graph.
         unread: bytes of each output GMIO that were asked for and not waited for.
         profiled: whether the host has profiled anything.
+        code: of the findings.
     """
-    severity = Severity.NOTE if profiled else CODES[_NOT_AWAITED].severity
+    severity = Severity.NOTE if profiled else CODES[code].severity
     for gmio in lookup.description.gmios:
         if nbytes := unread.get(gmio.id, 0):
             does = f"is asked for {nbytes:,} bytes, and the host never waits for them"
             message = f"{gmio.name} {does}: its memory may not have them when the host reads it."
             fix = f"Call {gmio.name}.wait() after aie2gm_nb, before the memory is read."
             side = Side(gmio.name, does, gmio.line)
-            yield Finding(_NOT_AWAITED, severity, message, (side,), fix=fix)
+            yield Finding(code, severity, message, (side,), fix=fix)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,10 +261,10 @@ def _updated(finding: Finding, locks: Mapping[str, str], updates: Mapping[str, U
         return finding
     one, kernel = updates[lock], finding.sides[0]
     if one.needed is None:
-        count, fix = "the host has given it no value", _VALUE
+        count, fix = "the host has given it no value", VALUE
     elif one.done < one.needed:
         done = f"{one.done} time{'s' * (one.done != 1)}"
-        count, fix = f"the host has updated it {done}, for {one.needed} iterations", _CALLS
+        count, fix = f"the host has updated it {done}, for {one.needed} iterations", CALLS
     else:
         return finding
     message = f"{kernel.who} waits for an update of {one.name}; {count}."

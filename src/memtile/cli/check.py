@@ -93,7 +93,8 @@ def check(
     those of the library must fit their declarations, or --kernels has others.
     A C++ source is compiled to compare the parameters of its functions with the calls (docs/cpp.md).
     A graph in C++ is compiled with its kernels and placed in an array; a note reports what AMD's compiler
-    would refuse by its public rules. Its main does not run.
+    would refuse by its public rules. Its main runs without a model, up to the first
+    call that brings it data of the array: what it gives until then has to suffice for what it waits for.
     Every finding has a stable code, its place in the file if known, and a repair if there is one.
 
     --fix repairs designs in MLIR with one device, in Python and in IRON: it runs them with changes of their
@@ -159,6 +160,7 @@ def _graph(name: str, device: str, settings: Sequence[str], kernels: KernelSourc
     from memtile.check.check_result import CheckResult
     from memtile.cli.graph_file import graph_program
     from memtile.errors import MemtileError
+    from memtile.explain.findings import Severity
 
     graph, notes = graph_program([name], device, kernels, settings=settings), list[str]()
     try:
@@ -167,7 +169,12 @@ def _graph(name: str, device: str, settings: Sequence[str], kernels: KernelSourc
         notes += (*lowered.plan.notes, *(f"{each}." for each in lowered.unread.values()))
     except MemtileError as error:
         return CheckResult(name, tuple(refused(name, error)), notes=notes)
-    return CheckResult(name, lowered.findings, notes=notes)
+    try:
+        of_host = graph.host_findings(lowered)
+    except MemtileError as error:
+        return CheckResult(name, lowered.findings, notes=[*notes, f"{name}: main is not examined: {error}"])
+    findings = sorted((*of_host, *lowered.findings), key=lambda each: [*Severity].index(each.severity))
+    return CheckResult(name, tuple(findings), notes=notes)
 
 
 Part = tuple[str, Callable[[], "Subject"]]

@@ -94,7 +94,7 @@ def graph_program(
     """
     from memtile.adf.graph_file import GraphProgram
     from memtile.adf.output_files import OutputFiles
-    from memtile.adf.program_run import ProgramOptions
+    from memtile.adf.program_options import ProgramOptions
 
     options = ProgramOptions(
         device=device or DEVICE,

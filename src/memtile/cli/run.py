@@ -219,6 +219,7 @@ _NAMES = {"given": "--in", "wanted": "--out"}
 def _run_graph(*, files: Sequence[str], of_run: RunOptions, **chosen: Any) -> None:
     """Run a graph in C++ with what the command was given, and leave with the exit code for it."""
     from memtile.adf.cost_ends import cost_band
+    from memtile.adf.graph_repairs import repaired
     from memtile.cli.progress import run_progress
     from memtile.cli.run_graph import OUTPUT_FOLDER, finish_graph, studied
 
@@ -229,7 +230,6 @@ def _run_graph(*, files: Sequence[str], of_run: RunOptions, **chosen: Any) -> No
     of_files = {"--format": chosen["format"] != "auto", "--base": chosen["base"] != "0"}
     of_runs = {"--untimed": of_run.untimed, "--no-data": not of_run.data, "--dispatch": of_run.dispatch}
     more = {"--against-kernels": kernels.against_kernels, "--pad-arguments": of_run.pad_arguments}
-    more["--no-repair"] = not chosen["repair"]
     refuse_options({**wrong, **of_kernels, **of_files, **of_runs, **more})
     written = _report_files(chosen["report"], chosen["perfetto"], untimed=False)
     draw = _drawing(chosen["picture"], untimed=False)
@@ -247,7 +247,10 @@ def _run_graph(*, files: Sequence[str], of_run: RunOptions, **chosen: Any) -> No
         )  # fmt: skip
         with run_progress(before=f"compiling {files[0]}") as progress:
             done = graph.run(asked, progress=progress)
-        done = done.against(dict(expected_output(text) for text in chosen["expect"] or ()))
+        right = dict(expected_output(text) for text in chosen["expect"] or ())
+        done = done.against(right)
+        if right and chosen["repair"]:
+            done = repaired(graph, done, right, asked)
         band = cost_band(graph, done) if chosen["sensitivity"] else None
         done = studied(done, graph, replace(asked_for, report=written), schedules)
     if as_sarif is not None and done.result is not None:

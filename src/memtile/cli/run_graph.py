@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from memtile.adf.running import GraphResult
     from memtile.cli.report_files import Studies
     from memtile.corelib.call_costs import CallCost
+    from memtile.explain.findings import Finding
     from memtile.explain.results import Result
 
 L = TypeVar("L", Lifted, Limit)
@@ -96,7 +97,8 @@ class ShownRun:
 
     def lines(self) -> Iterator[str]:
         """The run for people, at most a screen."""
-        yield from map(printable, self._lines())
+        for text in self._lines():
+            yield from map(printable, text.splitlines())
 
     def _lines(self) -> Iterator[str]:
         done, graph = self.done, self.done.graph
@@ -128,8 +130,14 @@ class ShownRun:
     def _stuck_lines(self, graph: GraphResult) -> Iterator[str]:
         if graph.unfinished:
             yield f"unfinished: {', '.join(graph.unfinished)}"
-        yield from _few([f"finding: {placed(each)}" for each in graph.result.findings], "findings", self.most)
+        yield from _few([*map(_finding_lines, graph.result.findings)], "findings", self.most)
         yield from _few([f"waiting: {each}" for each in graph.waits], "waits", self.most)
+
+
+def _finding_lines(finding: Finding) -> str:
+    """A finding, and below it the repair that was tried."""
+    repair = "" if finding.repair is None else f"\n  {finding.repair.text}"
+    return f"finding: {placed(finding)}{repair}"
 
 
 def _end_of_main(done: ProgramResult) -> str:

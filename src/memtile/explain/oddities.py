@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -47,10 +47,12 @@ class Oddities:
     Attributes:
         moves: of its descriptors and transfers.
         chained: findings about chains of descriptors.
+        uses: errors about buffers that cores use without their locks, said where words are wrong.
     """
 
     moves: Sequence[Move] = ()
     chained: Sequence[Finding] = ()
+    uses: Callable[[], Iterable[Finding]] = tuple
 
     @cached_property
     def findings(self) -> Sequence[Finding]:
@@ -64,8 +66,9 @@ class Oddities:
         memory is an error, and so is a descriptor that is followed by itself.
         """
         known = {each.message for each in self.findings}
-        others = tuple(each for each in findings if each.message not in known)
         codes = {finding.code for finding in findings}
+        findings = (*self._unheld(findings), *findings)
+        others = tuple(each for each in findings if each.message not in known)
         if not known:
             return findings
         sure = not codes.isdisjoint(OF_WORDS)
@@ -89,12 +92,20 @@ class Oddities:
         )
         return (*others, *odd) if codes.isdisjoint(_WRONG) else (*odd, *others)
 
+    def _unheld(self, findings: Sequence[Finding]) -> Iterator[Finding]:
+        """Uses of buffers without their locks where expected words are others, unless they are said."""
+        if any(each.code in OF_WORDS for each in findings):
+            places = {side.place for each in findings for side in each.sides if each.code not in OF_WORDS}
+            yield from (each for each in self.uses() if each.sides[0].place not in places)
+
     def causes_first(self, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
         """The findings of a run that left other words than expected; those of a known cause are notes.
 
         A channel that does not use the buffer of its partner moves other words too.
         """
         text = {each.message for each in self.findings}
+        if any(each.code in OF_WORDS for each in findings):
+            text |= {each.message for each in self.uses()}
         cause = any(each.severity is Severity.ERROR and each.message in text for each in findings)
         pairs = [each for each in findings if each.code == _UNWRITTEN and len(each.sides) > 1]
         apart = {side.who for each in pairs for side in each.sides}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Protocol, Unpack
 
 import numpy as np
@@ -50,7 +51,7 @@ from memtile.importers.mlir.sequence.program import (
 from memtile.importers.mlir.sequence.sequence_reader import NO_PARAMETERS, Parameters
 from memtile.importers.mlir.token_packets import Text
 from memtile.importers.mlir.types import Shaped
-from memtile.importers.mlir.unstarted_bds import endless_findings, unstarted_findings
+from memtile.importers.mlir.unstarted_bds import endless_findings, unstarted_findings, with_unstarted
 from memtile.importers.timed_alone import timed_alone
 from memtile.model.state.causes import CoreCause
 from memtile.plain_text import markup_text
@@ -278,7 +279,8 @@ class Loaded:
             for of_host in (endless_findings, unstarted_findings, uneven_findings):
                 chained |= {each.message: each for each in of_host(self.configured, sequence)}
         moves = sequence.moves if sequence is not None else ()
-        return Oddities((*of_chains, *moves), tuple(chained.values()))  # a device that is loaded again once
+        chain_findings = tuple(chained.values())  # of a device that is loaded again once
+        return Oddities((*of_chains, *moves), chain_findings, partial(_unheld, devices))
 
     def arguments_used(self, scalars: Scalars = NO_SCALARS) -> frozenset[int]:
         """Return the arguments that the array reads or writes, if the steps depend on number arguments.
@@ -390,7 +392,10 @@ class Loaded:
         by_host = [*host_write_findings(self.array.engine, sequence.steps)]
         by_host += set_instead(self.configured, sequence.steps)
         with timed_alone(options, self.array.engine, kernels, *loads) as how:
-            done = Session(self.array).run(program, how)
+            try:
+                done = Session(self.array).run(program, how)
+            except InputFileError as error:
+                raise with_unstarted(error, self.configured, sequence) from error
         done = accounts.settled(done, kernels, *loads)
         if not kernels:  # which have what their text has wrong with them
             found, facts = done.result, imbalances(self.configured)[""]
@@ -445,6 +450,11 @@ class Loaded:
             given, numbers = {**self.parameters, **parameters}, {**scalars, **self.instead}
             return program_of(self.configured, self.sequence.operation, numbers, self.others, given)
         return self.sequence
+
+
+def _unheld(devices: Sequence[Configured]) -> list[Finding]:
+    """Buffers and objects that cores of some devices use when they do not hold them."""
+    return [each for made in devices for each in unheld_uses(made)]
 
 
 def _told_apart(

@@ -14,7 +14,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from memtile.adf.program_run import ProgramOptions, ProgramResult, ProgramRun
+from memtile.adf.program_options import ProgramOptions
+from memtile.adf.program_run import ProgramResult, ProgramRun
 from memtile.adf.verdict.judge import amd_verdicts
 
 Values = npt.NDArray[np.float64]

@@ -9,7 +9,8 @@ from memtile.adf import description as documents
 from memtile.adf.graph_program import MACROS
 from memtile.adf.output_files import OutputFiles
 from memtile.adf.plan import Plan
-from memtile.adf.program_run import ProgramOptions, ProgramResult, ProgramRun
+from memtile.adf.program_options import ProgramOptions
+from memtile.adf.program_run import ProgramResult, ProgramRun
 from memtile.cli.amd_tools.work_folder import Compilation
 from memtile.runs.options import USUAL, RunOptions
 

@@ -16,7 +16,8 @@ from typing import Any
 
 from memtile.adf.graph_file import GraphProgram
 from memtile.adf.macros import GraphTexts, is_macro
-from memtile.adf.program_run import ProgramOptions, ProgramResult, ProgramRun
+from memtile.adf.program_options import ProgramOptions
+from memtile.adf.program_run import ProgramResult, ProgramRun
 from memtile.arch.energy import energy_table
 from memtile.arch.timing import chosen_timing
 from memtile.errors import DesignError, InputFileError, MemtileError, Problem, raise_if

@@ -85,7 +85,19 @@ def pairs_of(
         if any(not ({*pair} - {one, other}) & found.keys() for pair in rivals):
             continue  # as much speaks for another partner
         found |= {one: other, other: one}
-    return found
+    return {one: other for one, other in found.items() if not {one, other} & _shared(users, votes, found)}
+
+
+def _shared(users: Sequence[LockUser], votes: Counter[tuple[str, str]], pairs: Pairs) -> set[str]:
+    """Locks of pairs that descriptors use with another lock too, which others take and give: it is no pair.
+
+    A writer that fills a buffer for two readers has a lock for each, and both give back the same one.
+    """
+    acts = [act for user in users for turn in user.turns for act in turn.acts]
+    taken, given = ({act.lock for act in acts if act.acquires is which} for which in (True, False))
+    loose = (taken & given) - pairs.keys()
+    both = [pair for pair, count in votes.items() if count >= _CHAIN_SAYS and len({*pair} & loose) == 1]
+    return {lock for pair in both for lock in pair if lock in pairs}
 
 
 def _said(user: LockUser, turn: Turn) -> Counter[tuple[str, str]]:

@@ -10,6 +10,7 @@ from memtile.importers.kernels.foreign_pairs import foreign_pairs
 from memtile.importers.kernels.lock_discipline import Change, Discipline, Fault, pairs_of
 from memtile.importers.kernels.lock_names import core_text, line_of, lock_name, number_of, place_of
 from memtile.importers.kernels.lock_users import Act, LockUser, Texts, lock_users
+from memtile.importers.kernels.shared_rooms import shared_rooms
 from memtile.importers.kernels.turn_orders import turn_orders
 from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.forms.locks import lock_form
@@ -34,6 +35,7 @@ def lock_faults(made: Configured, texts: Texts) -> Iterator[Imbalance]:
         yield _Fault(made, fault, users).imbalance()
     yield from _turned_round(made, discipline)
     yield from _values(made, discipline)
+    yield from shared_rooms(made, users, unknown)
     yield from foreign_pairs(made, users, unknown)
     yield from turn_orders(made, users, unknown)
 

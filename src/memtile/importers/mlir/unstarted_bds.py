@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from memtile.arch.tiles import TileKind, TileName
 from memtile.bd.codec import following_bd
-from memtile.errors import DescriptorError
+from memtile.errors import DescriptorError, InputFileError, Problem
 from memtile.explain.bd_findings import line_of
 from memtile.explain.findings import CODES, Finding, Side
 from memtile.explain.names import called
@@ -25,6 +25,8 @@ from memtile.runs.waits import pushed_channel
 
 UNSTARTED = "MT0127"
 _TASKS = 2  # that are given a descriptor, each of which had a write of its own
+_NO_ARRAY, _AT_ADDRESS = "array_missing", "buffer 0x"
+"""Reason and field of a problem about memory of a host that is no argument."""
 _KEPT = 4096  # descriptors: designs have the same ones again and again
 _Bd = tuple[int, int, int]
 """Column and row of a tile, and the number of the BD."""
@@ -46,6 +48,32 @@ def unstarted_findings(made: Configured, sequence: SequenceProgram) -> Iterator[
     for step in sequence.steps:
         writes.note(step)
     yield from writes.findings(all_known=not sequence.idle)
+
+
+def with_unstarted(error: InputFileError, made: Configured, sequence: SequenceProgram) -> InputFileError:
+    """An error about memory that no argument is, behind the descriptor whose words went to another one.
+
+    Args:
+        error: of a run.
+        made: the device in its array.
+        sequence: its host sequence.
+    """
+    if not any(each.reason == _NO_ARRAY and each.field.startswith(_AT_ADDRESS) for each in error.problems):
+        return error
+    problems = [
+        Problem(
+            each.sides[0].who,
+            "a descriptor without a task",
+            "one that a task is given",
+            each.message.rstrip("."),
+            each.fix,
+            reason=_NO_ARRAY,
+            where=each.sides[0].place,
+            source="host sequence of the text",
+        )
+        for each in unstarted_findings(made, sequence)
+    ]
+    return InputFileError([*problems, *error.problems]) if problems else error
 
 
 def endless_findings(made: Configured, sequence: SequenceProgram) -> Iterator[Finding]:

@@ -11,7 +11,7 @@ from memtile.importers.mlir.repairs.design_text import DesignText, owner
 from memtile.importers.mlir.repairs.host_steps import CONFIGURE, SEQUENCES
 from memtile.importers.mlir.repairs.patterns import BD, MEMCPY, part_of
 from memtile.importers.mlir.repairs.releases import Found
-from memtile.importers.mlir.tree import Operation
+from memtile.importers.mlir.tree import Operation, OperationBlock
 from memtile.importers.mlir.value_types import operands_of, uses
 
 _FIFO, _PARAMETER = "aie.objectfifo", "aiex.npu.rtp_write"
@@ -19,6 +19,8 @@ _FLOWS, _CALLS = ("aie.flow", "aie.packet_flow"), ("func.call", "call")
 _ACCESS = "aie.objectfifo.subview.access"
 _SIGNS = ("ext", "shr", "div", "rem", "min", "max")
 """Operations of arith that there are of numbers with a sign and of those without one."""
+_CHAINS = ("aie.mem", "aie.memtile_dma", "aie.shim_dma")
+_MOST_USES = 16  # uses of locks of a core or a tile that are exchanged in pairs
 _MOST = 12  # streams of a host between which arrays are exchanged
 _Stream = tuple[str, str]
 """A channel, as a transfer calls it, and an array of the host."""
@@ -29,11 +31,14 @@ def exchange_candidates(design: DesignText) -> Iterator[Found]:
     for sequence in design.named(*SEQUENCES):
         yield from _arrays(design, sequence)
         yield from _parameters(design, sequence)
+        yield from _repeated(design, sequence)
     yield from _ends(design)
     yield from _offsets(design)
+    yield from _locks(design)
     for each in design.named(*_CALLS):
         yield from _operands(design, each)
     yield from _unused(design)
+    yield from _unread(design)
     for each in design.named(*(f"arith.{name}{sign}i" for name in _SIGNS for sign in "su")):
         yield _sign(design, each)
     for each in design.named(MEMCPY, BD, _FIFO):
@@ -131,6 +136,50 @@ def _offsets(design: DesignText) -> Iterator[Found]:
         yield one, Candidate("offset", says, changes, 0.45 if second[1] < first[1] else 0.75)
 
 
+def _locks(design: DesignText) -> Iterator[Found]:
+    """The locks of two acquires, or of two releases, of one core or of the chains of one tile, exchanged."""
+    for around in design.named("aie.core", *_CHAINS):
+        uses = [(each, _use(design, each)) for each in design.inside(around, "aie.use_lock")]
+        known = [(each, use) for each, use in uses if use is not None][:_MOST_USES]
+        for (one, first), (other, second) in combinations(known, 2):
+            if first[1] == second[1] and design.words[first[0]] != design.words[second[0]]:
+                names = [design.words[at] for at, _ in (first, second)]
+                changes = [design.edits.token(first[0], names[1]), design.edits.token(second[0], names[0])]
+                says = f"lines {one.line} and {other.line}: exchange {names[0]} and {names[1]}"
+                near = one.parent is not None and _follows(one.parent, other.parent)
+                unlikely = 0.4 if near and first[1] else 0.5 if near else 0.75
+                yield one, Candidate("lock", says, changes, unlikely)
+
+
+def _follows(block: OperationBlock, other: OperationBlock | None) -> bool:
+    """Whether two uses are in one block, or a descriptor leads to the other's."""
+    labels = [word for each in block.operations if each.name == "aie.next_bd" for word in each.words]
+    return block is other or (other is not None and other.label in labels)
+
+
+def _use(design: DesignText, operation: Operation) -> tuple[int, bool] | None:
+    """Token of the lock of a use, and whether it is released."""
+    every = [at for span in operation.spans for at in range(*span)]
+    at = next((at for at in every if design.words[at][:1] == "%"), None)
+    return None if at is None else (at, "Release" in operation.words)
+
+
+def _repeated(design: DesignText, sequence: Operation) -> Iterator[Found]:
+    """A descriptor of a host that moves the words of one before it on the same channel: those behind them."""
+    moved: dict[_Stream, dict[tuple[int, int], int]] = {}
+    for each in design.inside(sequence, BD):
+        found = _offset(design, each)
+        if found is None or found[3] <= 0:
+            continue
+        at, offset, buffer, length = found
+        known = moved.setdefault((_channel(design, each), buffer), {})
+        if (offset, length) in known:
+            other = max(end for _, end in known.items())
+            says = f"line {each.line}: offset {other} instead of {offset}, which is moved before"
+            yield each, Candidate("offset", says, design.with_number(each, at, other), 0.4)
+        known[offset, length] = offset + length
+
+
 def _offset(design: DesignText, bd: Operation) -> tuple[int, int, str, int] | None:
     """Token and value of the offset of a descriptor, its buffer and its length."""
     numbers = [(part_of(bd, role), at, value) for role, at, value in design.numbers(bd)]
@@ -171,6 +220,31 @@ def _unused(design: DesignText) -> Iterator[Found]:
                 loaded = f"{each.results[0]}, which nothing uses, instead of {design.words[at]}"
                 says = f"line {load.line}: load of {loaded}"
                 yield load, Candidate("buffer", says, [design.edits.token(at, each.results[0])], 0.6)
+
+
+def _unread(design: DesignText) -> Iterator[Found]:
+    """A load of a buffer that is stored to and never read, instead of another one of its tile and type."""
+    buffers = {each.results[0]: each for each in design.named("aie.buffer") if each.results}
+    stored, read = (
+        {word for each in design.named(name) for word in each.words if word in buffers}
+        for name in ("memref.store", "memref.load")
+    )
+    moved = {word for each in design.named(BD) for word in each.words if word in buffers}
+    for name in sorted(stored - read - moved):
+        for load in design.named("memref.load"):
+            for at in (at for span in load.spans for at in range(*span)):
+                other = buffers.get(design.words[at])
+                if other is not None and _form(design, other) == _form(design, buffers[name]):
+                    instead = f"{name}, which nothing reads, instead of {design.words[at]}"
+                    says = f"line {load.line}: load of {instead}"
+                    yield load, Candidate("buffer", says, [design.edits.token(at, name)], 0.3)
+
+
+def _form(design: DesignText, buffer: Operation) -> tuple[object, ...]:
+    """Tile and type of a buffer."""
+    words = buffer.words
+    behind = max((at for at, word in enumerate(words) if word == ":"), default=-1)
+    return design.tile(buffer), tuple(design.shape(buffer)), words[behind + 1 :][-1:]
 
 
 def _sign(design: DesignText, operation: Operation) -> Found:

@@ -139,4 +139,5 @@ def _rows(design: DesignText, operation: Operation, role: str) -> list[int]:
     shape = design.shape(operation)
     rows = [prod(shape[n:]) for n in range(1, len(shape))]
     others = [stride for n, (_, stride) in enumerate(strides) if n != at]
-    return [each for each in (*inner, prod(within), *rows, *others, 1) if each > 0]
+    own = strides[at][1]
+    return [each for each in (*inner, prod(within), *rows, *others, 1, 2 * own, own // 2) if each > 0]

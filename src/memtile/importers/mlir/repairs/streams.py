@@ -11,6 +11,8 @@ from memtile.importers.mlir.repairs.releases import Found
 from memtile.importers.mlir.tree import Operation, OperationBlock
 
 _CHAINS = ("aie.mem", "aie.memtile_dma", "aie.shim_dma")
+_MOST = 16  # ids of packets that are exchanged in pairs
+_EXCHANGED_IDS = 0.2
 _PAIR = 2  # channels of a direction that all tiles have
 Port = tuple[str, str, int]
 """Value of a tile, S2MM or MM2S, and number of a channel."""
@@ -23,6 +25,7 @@ def stream_candidates(design: DesignText) -> Iterator[Found]:
     yield from _turned(design)
     yield from _task_channels(design)
     yield from _packet_ids(design)
+    yield from _exchanged_ids(design)
     yield from _next_descriptors(design)
     yield from _buffers(design)
 
@@ -194,6 +197,25 @@ def _packet_ids(design: DesignText) -> Iterator[Found]:
                 says = f"line {operation.line}: packet id {other} instead of {value}"
                 changes = design.with_number(operation, at, other)
                 yield operation, Candidate("packet_id", says, changes, unlikely)
+
+
+def _exchanged_ids(design: DesignText) -> Iterator[Found]:
+    """The ids of two packets that are sent, in each other's place: likelier where they rise after it."""
+    sent = _sent_ids(design)[:_MOST]
+    for n, (one, first, own) in enumerate(sent):
+        for other, second, its in sent[n + 1 :]:
+            if own == its or _sender(one) != _sender(other):
+                continue
+            changes = [*design.with_number(one, first, its), *design.with_number(other, second, own)]
+            says = f"lines {one.line} and {other.line}: exchange the packet ids {own} and {its}"
+            unlikely = _EXCHANGED_IDS + 0.05 * (own < its) + 0.15 * (other is not sent[n + 1][0])
+            yield one, Candidate("packet_id", says, changes, unlikely)
+
+
+def _sender(operation: Operation) -> str:
+    """Whether a host sequence or an array sends a packet: these do not stand beside each other."""
+    around = owner(operation, "aie.runtime_sequence", "aiex.runtime_sequence", "aie.device")
+    return around.name if around is not None else ""
 
 
 def _next_descriptors(design: DesignText) -> Iterator[Found]:

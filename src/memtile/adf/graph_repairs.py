@@ -1,0 +1,123 @@
+"""Repairs of a graph that are tried: which change of its description makes the expected words come out.
+
+``main`` runs anew with each change, without its output; its files of PLIOs are read as before.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy.typing as npt
+
+from memtile.adf.expected import compared
+from memtile.adf.graph_changes import GraphChange, order_changes
+from memtile.adf.graph_file import GraphProgram
+from memtile.adf.objects import Objects
+from memtile.adf.program_run import ProgramResult, ProgramRun
+from memtile.adf.size_changes import size_changes
+from memtile.errors import MemtileError
+from memtile.explain.repairs import (
+    FAILED,
+    REFUSED,
+    SECONDS,
+    Candidate,
+    OutOfTimeError,
+    Trial,
+    Tried,
+    search,
+    trial_of,
+    until_late,
+    with_repair,
+)
+from memtile.explain.results import Status
+from memtile.runs.options import RunOptions
+
+Expected = Mapping[str, npt.NDArray[Any] | Path]
+_LONGER = 4  # times the cycles of the run without a change
+_LEAST_CYCLES = 10_000
+
+
+def repaired(
+    program: GraphProgram,
+    done: ProgramResult,
+    expected: Expected,
+    options: RunOptions,
+    seconds: float = SECONDS,
+) -> ProgramResult:
+    """The result of a run with the repair that was found, if its outputs are others than expected.
+
+    Args:
+        program: that ran.
+        done: the result, compared with what must come.
+        expected: as for :func:`~memtile.adf.expected.compared`.
+        options: of the run.
+        seconds: of the processor for all trials.
+    """
+    result = done.result
+    if result is None or done.plan is None or done.graph is None or result.exact is not False:
+        return done
+    if result.status not in (Status.FINISHED, Status.STUCK) or not result.findings:
+        return done
+    tried = tried_changes(
+        program, changes_of(Objects(done.plan.description)), expected, options, result.cycles, seconds
+    )
+    findings = with_repair(result.findings, tried)
+    if tried.best is not None:  # what was tried comes before what may be meant at the same place
+        findings = tuple(sorted(findings, key=lambda each: each.repair is None))
+    found = replace(result, findings=findings)
+    return replace(done, graph=replace(done.graph, result=found))
+
+
+def changes_of(objects: Objects) -> list[GraphChange]:
+    """The changes of a description that may be what was meant, likeliest first."""
+    every = chain(order_changes(objects), size_changes(objects))
+    return sorted(every, key=lambda each: each.candidate.unlikely)
+
+
+def tried_changes(
+    program: GraphProgram,
+    changes: Iterable[GraphChange],
+    expected: Expected,
+    options: RunOptions,
+    cycles: int,
+    seconds: float = SECONDS,
+) -> Tried:
+    """The changes with which a graph gives the expected words.
+
+    Args:
+        program: that ran.
+        changes: likeliest first.
+        expected: as for :func:`~memtile.adf.expected.compared`.
+        options: of the run.
+        cycles: of the run without a change.
+        seconds: of the processor for all trials.
+    """
+    by_name = {each.candidate.says: each for each in changes}
+
+    def attempt(candidate: Candidate, until: float, limit: int) -> Trial:
+        change = by_name[candidate.says]
+        try:
+            run = replace(options, max_cycles=limit, progress=until_late(until), history=False)
+            silent = replace(
+                program.options,
+                run=run,
+                stdout=subprocess.DEVNULL,
+                watch=None,
+                written=None,
+                change=change.applied,
+            )
+            done = compared(ProgramRun(program.files, silent).run(), expected)
+        except OutOfTimeError:
+            return FAILED
+        except MemtileError:
+            return REFUSED
+        return FAILED if done.result is None else replace(trial_of(done.result), good=done.good)
+
+    most = max(_LONGER * cycles, _LEAST_CYCLES)
+    candidates = (each.candidate for each in by_name.values())
+    return search(candidates, attempt, max_cycles=min(most, options.max_cycles), seconds=seconds)
