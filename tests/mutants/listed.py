@@ -14131,10 +14131,17 @@ MUTANTS = (
         "tests/clients/test_cli_explain.py::test_twelve_differences_of_a_dump_are_shown_and_the_others_counted",
     ),
     Mutant(
+        "what a turn of a loop leaves to the next one is known though it is the host's",
+        "importers/mlir/sequence/runtime_values.py",
+        "            yield from (name for (name, _), value in handed if value in found)",
+        "            yield from (name for (name, _), value in handed if value not in found)",
+        "tests/data/test_mlir_numbers.py::test_values_that_depend_on_a_number_of_the_host",
+    ),
+    Mutant(
         "a turn of a loop is known though its count is the host's",
         "importers/mlir/sequence/runtime_values.py",
-        "        yield operation.words[0]",
-        "        yield operation.words[1]",
+        "        yield loop.words[0]",
+        "        yield loop.words[1]",
         "tests/data/test_mlir_numbers.py::test_values_that_depend_on_a_number_of_the_host",
     ),
     Mutant(
