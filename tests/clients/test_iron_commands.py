@@ -242,8 +242,6 @@ def test_a_program_that_ends_without_a_value_is_given_one(folder: Path) -> None:
     copies = KERNEL.replace("twice = Kernel", "# Kernel").replace(", twice])", "])").replace(", kernel)", ")")
     copies = copies.replace("    kernel(fin.acquire(1), fout.acquire(1))", COPY)
     copies = copies.replace("[(16,)", "[(words,)")
-        "[(16,)", "[(words,)"
-    )
     (folder / "asks.py").write_text(ASKS + copies)
     made = ProgramDesign("asks.py")
     assert made.__signature__.parameters["words"].default is None
