@@ -14375,4 +14375,18 @@ MUTANTS = (
         "        return set()",
         "tests/words/test_sequence_words.py::test_bds_are_the_lowest_that_are_free",
     ),
+    Mutant(
+        "sizes and strides of a transfer change places in what it touches",
+        "importers/mlir/sequence/sequence_moves.py",
+        "zip(pattern.sizes[::-1], pattern.strides[::-1], strict=True)",
+        "zip(pattern.strides[::-1], pattern.sizes[::-1], strict=True)",
+        "tests/faults/test_odd_moves.py::test_a_check_warns_of_the_line",
+    ),
+    Mutant(
+        "kernels are those of the twin's device though a program has chosen none",
+        "iron/kernels/_common.py",
+        "device = get_current_device(probe_runtime=False)",
+        "device = get_current_device(probe_runtime=True)",
+        "tests/clients/test_iron_kernels.py::test_a_kernel_is_that_of_the_device_that_a_program_chose",
+    ),
 )
