@@ -14389,4 +14389,11 @@ MUTANTS = (
         "device = get_current_device(probe_runtime=True)",
         "tests/clients/test_iron_kernels.py::test_a_kernel_is_that_of_the_device_that_a_program_chose",
     ),
+    Mutant(
+        "an error of a kernel that is kept ends a jump all the same",
+        "sim/skip/kernel_replay.py",
+        "if not isinstance(error, Exception) or not cores.stop_failed(self._core, error):",
+        "if not isinstance(error, Exception) or cores.stop_failed(self._core, error):",
+        "tests/timing/test_forward_flows.py::test_a_kernel_that_raises_is_halted_where_that_ends_no_run",
+    ),
 )
