@@ -234,7 +234,9 @@ def _pipeline(body: Any, steps: Any = np.int32) -> str:
     return text[text.index("aie.runtime_sequence") :]
 
 
-@pytest.mark.parametrize(("managed", "words"), [(True, ["start", "await", "free"]), (False, ["start", "free", "start"])])
+@pytest.mark.parametrize(
+    ("managed", "words"), [(True, ["start", "await", "free"]), (False, ["start", "free", "start"])]
+)
 def test_a_transfer_of_the_programs_own_is_ended_by_it_alone(managed: bool, words: list[str]) -> None:
     fifo = iron.ObjectFifo(LINE, name="in")
 

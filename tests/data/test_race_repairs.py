@@ -132,7 +132,9 @@ def written_by_cores(units: int) -> Array:
 
 def test_who_waits_for_one_of_two_cores_is_told_that_both_release() -> None:
     who = "core (0, 2) (kernel 'half') and core (0, 4) (kernel 'half')"
-    assert f"acquire 2 of lock 0 'full' of tile (0, 3), which {who} release." in first(written_by_cores(1)).fix
+    assert (
+        f"acquire 2 of lock 0 'full' of tile (0, 3), which {who} release." in first(written_by_cores(1)).fix
+    )
     assert written_by_cores(2).run(check=True).good
 
 

@@ -121,7 +121,7 @@ class _Told:
     def __init__(self, with_it: str, without: str) -> None:
         self.ends = {Path("with"): with_it, Path("without"): without}
 
-    def outcome(self, source: Path, arguments: list[str], seconds: int) -> tuple[str, str]:
+    def outcome(self, source: Path, arguments: list[str], _seconds: int) -> tuple[str, str]:
         assert (source == Path("without")) == ("--most=5.0" in arguments)
         return self.ends[source], ""
 
