@@ -81,6 +81,14 @@ TWICE = """extern "C" void twice(int *a, int *c) {
     for (int i = 0; i < 16; i++) c[i] = 2 * a[i];
 }
 """
+ASKS = """import argparse, sys
+options = argparse.ArgumentParser()
+options.add_argument("--words", type=int)
+words = options.parse_args().words
+if words is None:
+    sys.exit("how many words?")
+"""
+COPY = "    fin.acquire(1)\n    fout.acquire(1)"
 
 
 @dataclass
@@ -227,6 +235,20 @@ def test_a_design_with_parameters(folder: Path) -> None:
     assert given["size"].default == 32  # and not what the program has without it
     wrong = run("--set", "plu=3", str(ADD))
     assert "its parameters are size, tile, quiet, plus, device" in wrong.stderr
+
+
+def test_a_program_that_ends_without_a_value_is_given_one(folder: Path) -> None:
+    """It has told its options by then; one that fails before that has none to give."""
+    copies = KERNEL.replace("twice = Kernel", "# Kernel").replace(", twice])", "])").replace(", kernel)", ")")
+    copies = copies.replace("    kernel(fin.acquire(1), fout.acquire(1))", COPY)
+    copies = copies.replace("[(16,)", "[(words,)")
+    (folder / "asks.py").write_text(ASKS + copies)
+    made = ProgramDesign("asks.py")
+    assert made.__signature__.parameters["words"].default is None
+    assert [shape.shape for shape in made(words=32).loaded.arguments] == [(32,), (32,)]
+    (folder / "fails.py").write_text("raise SystemExit('no words')\n" + ASKS)
+    with pytest.raises(InputFileError, match="no words"):
+        ProgramDesign("fails.py")
 
 
 @pytest.mark.parametrize(

@@ -261,3 +261,13 @@ def test_a_kernel_knows_its_arguments() -> None:
         iron.ExternalFunction("g", source_string="", inline=True, use_chess=True)
     with pytest.raises(ValueError, match="With inline=True the file has LLVM IR"):
         iron.ExternalFunction("g", "g.o", source_string="", inline=True)
+
+
+@pytest.mark.parametrize(("device", "folder"), [(None, "aie2"), (NPU1Col1, "aie2"), (NPU2Col1, "aie2p")])
+def test_a_kernel_is_that_of_the_device_that_a_program_chose(
+    device: Any, folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While it has chosen none, the device of the twin counts no more than an NPU does for mlir-aie."""
+    monkeypatch.setenv("MEMTILE_DEVICE", "npu2")
+    iron.set_current_device(device() if device else None)
+    assert f"aie_kernels/{folder}/" in str(kernels.conv2dk1(**SIZES)._source_file)

@@ -234,6 +234,28 @@ def _pipeline(body: Any, steps: Any = np.int32) -> str:
     return text[text.index("aie.runtime_sequence") :]
 
 
+@pytest.mark.parametrize(
+    ("managed", "words"), [(True, ["start", "await", "free"]), (False, ["start", "free", "start"])]
+)
+def test_a_transfer_of_the_programs_own_is_ended_by_it_alone(managed: bool, words: list[str]) -> None:
+    fifo = iron.ObjectFifo(LINE, name="in")
+
+    def sequence(a: Any, into: Any) -> None:
+        task = into.fill(a, managed=managed, wait=managed)
+        if not managed:
+            task.free()
+            into.fill(a, managed=False)
+
+    def core(source: Any) -> None:
+        source.acquire(1)
+        source.release(1)
+
+    worker = iron.Worker(core, [fifo.cons()])
+    runtime = iron.Runtime(sequence, [LINE, fifo.prod()])
+    text = str(iron.Program(NPU2Col1(), runtime, workers=[worker]).resolve_program())
+    assert re.findall(r"dma_(start|await|free)_task", text) == words
+
+
 def _staged(n: Any, issue: Any) -> None:
     for _, group in iron.TaskGroup.pipelined(n):
         issue(group)

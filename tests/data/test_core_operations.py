@@ -293,6 +293,28 @@ def test_choices_by_number(compiled: bool) -> None:
     ]
 
 
+BRANCH = """%two = arith.constant 2 : index
+      %odd = arith.remui %i, %two : index
+      %even = arith.cmpi eq, %odd, %zero : index
+      %old = memref.load %x[%i] : memref<8xi32>
+      %m, %v = scf.if %even -> (memref<8xi32>, i32) {
+        %double = arith.addi %old, %old : i32
+        scf.yield %y, %double : memref<8xi32>, i32
+      } else {
+        scf.yield %z, %old : memref<8xi32>, i32
+      }
+      memref.store %v, %m[%i] : memref<8xi32>"""
+
+
+@WAYS
+def test_a_branch_gives_memory_and_numbers(compiled: bool) -> None:
+    x = np.arange(8, dtype=np.int32) - 3
+    got = ran(each(BRANCH, 8), {"x": x, "y": zeros(8), "z": zeros(8)}, compiled=compiled)
+    even = np.arange(8) % 2 == 0
+    np.testing.assert_array_equal(got["y"], np.where(even, 2 * x, 0))
+    np.testing.assert_array_equal(got["z"], np.where(even, 0, x))
+
+
 @WAYS
 def test_blocks_that_a_number_chooses(compiled: bool) -> None:
     body = """%z = arith.constant 0 : index

@@ -66,6 +66,7 @@ _SEQUENCE = """aie.device(npu2_1col) {
     %i = arith.index_cast %n : i32 to index
     %s = arith.addi %i, %c1 : index
     %k = arith.addi %c1, %c1 : index
+    %h = arith.addi %c1, %c0 : index
     %r = scf.for %j = %c0 to %i step %c1 iter_args(%x = %c0) -> (index) {
       %y = arith.addi %x, %c1 : index
       scf.yield %y : index
@@ -79,6 +80,12 @@ _SEQUENCE = """aie.device(npu2_1col) {
     } else {
       scf.yield %c0 : index
     }
+    %o:2 = scf.for %m = %c0 to %c1 step %c1 iter_args(%d = %c1, %e = %c1) -> (index, index) {
+      %g = arith.addi %d, %c1 : index
+      scf.for %v = %c0 to %d step %c1 {
+      }
+      scf.yield %h, %g : index, index
+    }
   }
 }"""
 
@@ -90,6 +97,7 @@ _SEQUENCE = """aie.device(npu2_1col) {
         (["%b"], "b u", True),
         (["%k"], "k q l z w", True),
         (["%s"], "s u", False),
+        (["%h"], "h o o#0 o#1 d g v e", True),  # what a turn leaves to the next one
         ([], "", False),
     ],
 )

@@ -108,6 +108,36 @@ def test_who_waits_for_two_of_three_writers_is_told_how_many_release() -> None:
     assert joined(3).run(check=True).good
 
 
+def written_by_cores(units: int) -> Array:
+    """Two neighbours fill a half each, and the channel that sends both waits for so many of them."""
+    array = Array("npu1", columns=1)
+    tile, door = array.compute_tile(0, 3), array.interface_tile(0)
+    block, full = tile.buffer("block", (2, 32)), tile.lock(0, "full")
+
+    def writes(part: int) -> Kernel:
+        def half(core: Core) -> Iterator[Action]:
+            yield core.cycles(50 * part + 5)
+            core.view(block)[part] = part
+            yield core.release(full)
+
+        return half
+
+    for part, row in enumerate((2, 4)):
+        array.compute_tile(0, row).run_kernel(writes(part))
+    tile.mm2s[0].start(tile.read(block).guarded(full.acquire(units)))
+    array.connect(tile.mm2s[0], door.s2mm[0])
+    door.s2mm[0].start(door.write(array.external("all", np.zeros(64, np.int32))))
+    return array
+
+
+def test_who_waits_for_one_of_two_cores_is_told_that_both_release() -> None:
+    who = "core (0, 2) (kernel 'half') and core (0, 4) (kernel 'half')"
+    assert (
+        f"acquire 2 of lock 0 'full' of tile (0, 3), which {who} release." in first(written_by_cores(1)).fix
+    )
+    assert written_by_cores(2).run(check=True).good
+
+
 def shared_block(units: int) -> Array:
     """Two channels read one buffer, of which the writer waits for so many."""
     array = Array("npu1", columns=1)

@@ -351,3 +351,20 @@ def test_the_task_at_work_is_listed_before_those_in_the_queue() -> None:
         tile.mm2s[0].start(tile.read(buffer), repeat=runs)
     tile.run(20)
     assert [task.runs for task in TaskLog(tile.engine).queued()] == [2, 1]
+
+
+def test_a_host_is_followed_past_a_poll_that_only_a_run_could_meet() -> None:
+    array = Array("npu1", columns=1)
+    io, tile = array.interface_tile(0), array.memory_tile(0)
+    array.connect(tile.mm2s[0], io.s2mm[0])
+    tile.mm2s[0].start(tile.read(tile.buffer("a", 16)))
+    target = array.external("to", np.zeros(16, np.int32))
+
+    def sequence(host: Host):  # type: ignore[no-untyped-def]
+        yield host.poll(array.door.address(0, 1, 0xC0000), 0x3F, 5)  # a lock that nobody ever gives 5
+        yield host.start(io.s2mm[0], io.write(target))
+        yield host.wait()
+
+    array.host(sequence)
+    result = found(lambda: array)
+    assert (codes(result), result.tasks) == ([], 2)

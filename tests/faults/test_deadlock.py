@@ -174,6 +174,51 @@ def test_a_finding_has_the_circle_in_order_and_a_repair(untimed: bool) -> None:
     assert finding.cycles == (None if untimed else (result.cycles, result.cycles))
 
 
+@pytest.mark.parametrize("held", [0, 1])
+def test_who_would_release_only_what_it_waits_for_is_no_help(held: int) -> None:
+    tile = MemoryTile()
+    turn = tile.lock(held, "turn")
+    tile.s2mm[2].start(tile.write(tile.buffer("block", 16)).guarded(turn.acquire(), turn.release()))
+    tile.s2mm[2].feed(np.arange(16))
+    found = severe(tile.run().findings)
+    assert [finding.code for finding in found] == ["MT0302"] * (1 - held)
+    assert all(
+        "waits for lock 0 'turn'" in each.message and "nothing releases it" in each.message for each in found
+    )
+
+
+@pytest.mark.parametrize(
+    ("names_it", "says"),
+    [
+        (False, ", and core (0, 3) (kernel 'idles') has ended before it did anything"),
+        (True, "; core (0, 2) (kernel 'works') has ended and never released it"),
+    ],
+)
+def test_a_neighbour_that_has_ended_is_blamed_only_for_a_lock_that_it_names(
+    names_it: bool, says: str
+) -> None:
+    array = Array("npu1", columns=1)
+    tile, below = array.compute_tile(0, 3), array.compute_tile(0, 2)
+    full, own, rounds = tile.lock(0, "full"), below.lock(1, "own"), 0
+
+    def works(core: Core) -> Iterator[Action]:
+        yield core.acquire(own)
+        for _ in range(rounds):
+            yield core.release(full)
+
+    def rests(core: Core) -> Iterator[Action]:
+        yield core.acquire(own)
+
+    def idles(core: Core) -> Iterator[Action]:
+        yield core.cycles(1)
+
+    array.connect(tile.mm2s[0], array.interface_tile(0).s2mm[0])
+    tile.mm2s[0].start(tile.read(tile.buffer("block", 16)).guarded(full.acquire()))
+    below.run_kernel(works if names_it else rests)
+    tile.run_kernel(idles)
+    assert says in severe(array.run(1000).findings)[0].message
+
+
 @pytest.mark.parametrize(("fed", "code"), [(0, "MT0312"), (4, "MT0304"), (16, "MT0304"), (20, "MT0304")])
 def test_a_channel_that_got_words_once_waits_for_more(fed: int, code: str) -> None:
     """At the begin of its second BD it has no word of that, in its first no BD has ended."""

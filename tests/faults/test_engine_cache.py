@@ -12,9 +12,10 @@ import sys
 import time
 import tracemalloc
 from collections.abc import Iterator
-from contextlib import redirect_stdout
+from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any, cast
 from weakref import ref
 
 import numba
@@ -35,7 +36,7 @@ from memtile.jit.cache import why_unsafe
 from memtile.jit.linking import PartLibrary
 from memtile.jit.progress import PROGRESS, Progress
 from memtile.model.state.tile_columns import Placed
-from memtile.sim.loop import compiled_model, new_state
+from memtile.sim.loop import compiled_model, engine_warmup, new_state
 from memtile.sim.races import note_reading
 from memtile.testing.rig import Rig
 
@@ -551,3 +552,21 @@ def test_ctrl_c_keeps_what_is_done() -> None:
     assert words == pytest.approx(done * 256 / 257, abs=20)
     rig.engine.run(done + 257)
     assert len(rig.sent(rig.mm2s(0))) == words + 256
+
+
+def test_an_engine_is_made_ready_once_and_says_how_long_that_took(monkeypatch: pytest.MonkeyPatch) -> None:
+    settled: list[object] = []
+
+    def settle(state: object) -> None:
+        time.sleep(0.01)
+        settled.append(state)
+
+    monkeypatch.setattr(engine_warmup, "_ready", [])
+    monkeypatch.setattr(engine_warmup, "place_of", lambda _: 0)
+    monkeypatch.setattr(jit, "ENABLED", True)
+    monkeypatch.setattr(jit, "compiling", lambda *_: nullcontext())
+    monkeypatch.setattr(compiled_model, "settle", settle)
+    begun, state = time.perf_counter(), cast(Any, object())
+    seconds = [engine_warmup.warm_up(state) for _ in range(2)]
+    assert 0.01 <= seconds[0] == seconds[1] <= time.perf_counter() - begun
+    assert settled == [state]

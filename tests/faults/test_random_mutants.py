@@ -113,3 +113,51 @@ def test_a_test_that_names_a_function_is_among_its_tests() -> None:
     text = "def pack_pad_value(value, elem_bytes): ..."
     assert key(place) in tests_of("iron/helpers/util.py", "pack_pad_value", text)[:3]
     assert len(key(place)[1]) == 3
+
+
+class _Told:
+    """A runner of which it is known how tests end: with the mutant, and without it in so little time."""
+
+    def __init__(self, with_it: str, without: str) -> None:
+        self.ends = {Path("with"): with_it, Path("without"): without}
+
+    def outcome(self, source: Path, arguments: list[str], _seconds: int) -> tuple[str, str]:
+        assert (source == Path("without")) == ("--most=5.0" in arguments)
+        return self.ends[source], ""
+
+
+@pytest.mark.parametrize(
+    ("late", "with_it", "without", "by_chance"),
+    [
+        (True, "failed", "passed", False),  # a loop without an end
+        (True, "failed", "failed", True),  # it takes long anyway, and longer on a machine with other work
+        (True, "passed", "passed", True),
+        (False, "failed", "failed", False),  # asked of it alone at the end, for all mutants at once
+        (False, "passed", "passed", True),
+    ],
+)
+def test_time_kills_a_mutant_only_where_it_comes_of_the_mutant(
+    late: bool, with_it: str, without: str, by_chance: bool
+) -> None:
+    from chosen_plugin import LATE, key
+    from random_mutants import failed_by_chance
+
+    test = "tests/data/test_interrupts.py::test_the_driver[npu1]"
+    said = f"FAILED {test}\n" + f"{LATE}{test}\n" * late + "1 failed in 15.31s"
+    runner, slow = _Told(with_it, without), set[tuple[str, str]]()
+    found = failed_by_chance(runner, Path("without"), Path("with"), said, slow)  # type: ignore[arg-type]
+    assert found == (test if by_chance else "")
+    assert (key(test) in slow) == (late and without == "failed")
+
+
+def test_what_takes_too_long_is_said_with_its_name(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(MUTANTS.parents[1]))
+    pytester.makepyfile(test_it="def test_a():\n    pass\n\ndef test_b():\n    while True:\n        pass\n")
+    from chosen_plugin import LATE, arguments, key
+
+    chosen = [key(f"test_it.py::test_{name}") for name in "ab"]
+    ran = pytester.runpytest_subprocess("--most=0.1", *arguments(chosen))
+    ran.assert_outcomes(passed=1, failed=1)
+    ran.stdout.fnmatch_lines([f"{LATE}test_it.py::test_b", "*1 failed, 1 passed*"])

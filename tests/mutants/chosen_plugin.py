@@ -19,7 +19,10 @@ DIGITS = 3  # of a key
 PLUGIN = ("-p", "tests.mutants.chosen_plugin", "--tb=no")
 LONG = ("slow", "chance", "interpreter", "compiled")  # tests with one of these marks are left out
 SECONDS = 15  # of the processor; three times what the slowest of these tests takes
+LATE = "out of time: "  # a line of what pytest says, with the test
 BYTES = 4 << 30  # that an endless loop may fill
+
+_LATE = pytest.StashKey[str]()
 
 
 def key(nodeid: str) -> Test:
@@ -39,6 +42,7 @@ def arguments(tests: Iterable[Test]) -> list[str]:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--chosen", default="")
+    parser.addoption("--most", type=float, default=SECONDS, help="of the processor, for each test")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -60,16 +64,24 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     resource.setrlimit(resource.RLIMIT_DATA, (BYTES if most < 0 else min(BYTES, most), most))
 
 
-def _hangs(*_: object) -> None:
-    raise pytest.fail.Exception(f"it takes more than {SECONDS} s")
-
-
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_call() -> Generator[None, Any, Any]:
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     """End what hangs; again, where what that raises is caught."""
-    signal.signal(signal.SIGPROF, _hangs)
-    signal.setitimer(signal.ITIMER_PROF, SECONDS, 1)
+    most = item.config.getoption("--most")
+
+    def hangs(*_: object) -> None:
+        item.config.stash[_LATE] = item.nodeid
+        raise pytest.fail.Exception(f"it takes more than {most:g} s")
+
+    signal.signal(signal.SIGPROF, hangs)
+    signal.setitimer(signal.ITIMER_PROF, most, 1)
     try:
         return (yield)
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Say which test took too long: what else says so is cut to the width of a terminal."""
+    if _LATE in config.stash:
+        terminalreporter.line(f"{LATE}{config.stash[_LATE]}")

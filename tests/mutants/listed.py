@@ -14231,10 +14231,17 @@ MUTANTS = (
         "tests/clients/test_cli_explain.py::test_twelve_differences_of_a_dump_are_shown_and_the_others_counted",
     ),
     Mutant(
+        "what a turn of a loop leaves to the next one is known though it is the host's",
+        "importers/mlir/sequence/runtime_values.py",
+        "            yield from (name for (name, _), value in handed if value in found)",
+        "            yield from (name for (name, _), value in handed if value not in found)",
+        "tests/data/test_mlir_numbers.py::test_values_that_depend_on_a_number_of_the_host",
+    ),
+    Mutant(
         "a turn of a loop is known though its count is the host's",
         "importers/mlir/sequence/runtime_values.py",
-        "        yield operation.words[0]",
-        "        yield operation.words[1]",
+        "        yield loop.words[0]",
+        "        yield loop.words[1]",
         "tests/data/test_mlir_numbers.py::test_values_that_depend_on_a_number_of_the_host",
     ),
     Mutant(
@@ -14386,5 +14393,107 @@ MUTANTS = (
         "    if left:\n        return\n",
         "tests/faults/test_host_turns.py"
         "::test_a_loop_that_is_off_is_suspected_beside_an_object_fifo_that_may_be_left_out",
+    ),
+    Mutant(
+        "cores that release a lock are not counted among those who do",
+        "explain/race_sides.py",
+        '                found[f"{core_name(self._engine, core)} (kernel {running.kernel!r})"] = 1',
+        "                pass",
+        "tests/data/test_race_repairs.py::test_who_waits_for_one_of_two_cores_is_told_that_both_release",
+    ),
+    Mutant(
+        "strides of a placed transfer are not those that it is given",
+        "iron/dialects/aiex.py",
+        "strides if strides is not None else [0, 0, 0, 1])",
+        "strides if strides is None else [0, 0, 0, 1])",
+        "tests/words/test_iron_placed.py::test_a_transfer_of_a_sequence_has_the_pattern_that_it_is_given",
+    ),
+    Mutant(
+        "a check never gets past a poll",
+        "check/checked_program.py",
+        "met=lambda: True)",
+        "met=lambda: False)",
+        "tests/faults/test_check.py::test_a_host_is_followed_past_a_poll_that_only_a_run_could_meet",
+    ),
+    Mutant(
+        "a transfer of the program's own is refused without a group",
+        "iron/runtime/transfers.py",
+        "transfer_len), group is not None and not managed\n    )\n    if handle",
+        "transfer_len), group is not None or not managed\n    )\n    if handle",
+        "tests/clients/test_iron_newest.py::test_a_transfer_of_the_programs_own_is_ended_by_it_alone",
+    ),
+    Mutant(
+        "what a branch gives has no type",
+        "importers/kernels/body_operations.py",
+        "    for name, value in zip(results_of(form), given, strict=False):\n"
+        '        give(emitter, name, emitter.types.get(value, "index"), emitter.use(value))',
+        "    for name, value in zip(results_of(form), given, strict=False):\n"
+        '        give(emitter, name, emitter.types.get("index", value), emitter.use(value))',
+        "tests/data/test_core_operations.py::test_a_branch_gives_memory_and_numbers",
+    ),
+    Mutant(
+        "who waits for a lock may give it",
+        "explain/deadlock/build.py",
+        "return lock_seen(self._engine, int(c.tile[party.number]), int(c.acquire_lock[party.numbe"
+        "r])) == lock",
+        "return False",
+        "tests/faults/test_deadlock.py::test_who_would_release_only_what_it_waits_for_is_no_help",
+    ),
+    Mutant(
+        "a neighbour that has ended is blamed for any lock",
+        "explain/deadlock/build.py",
+        "return text is None or lock in text.locks | text.maybe",
+        "return text is None or lock not in text.locks | text.maybe",
+        "tests/faults/test_deadlock.py::test_a_neighbour_that_has_ended_is_blamed_only_for_a_lock"
+        "_that_it_names",
+    ),
+    Mutant(
+        "a program that ends without a value is no design",
+        "iron/program_design.py",
+        "if not found.options and not found.designs:",
+        "if not found.options or not found.designs:",
+        "tests/clients/test_iron_commands.py::test_a_program_that_ends_without_a_value_is_given_one",
+    ),
+    Mutant(
+        "the seconds of a warmup are a point in time",
+        "sim/loop/engine_warmup.py",
+        "_ready.append(time.perf_counter() - start)",
+        "_ready.append(time.perf_counter() + start)",
+        "tests/faults/test_engine_cache.py::test_an_engine_is_made_ready_once_and_says_how_long_that_took",
+    ),
+    Mutant(
+        "BDs of DMA work are free for tasks of a sequence",
+        "importers/mlir/sequence/sequence_reader.py",
+        "        return {\n"
+        "            bd.number\n"
+        "            for made in (self.made, self.home)\n"
+        "            for chain in made.device.chains\n"
+        "            if made.tiles[chain.tile].place == tile.place\n"
+        "            for bd in chain.bds\n"
+        "            if bd.number is not None\n"
+        "        }",
+        "        return set()",
+        "tests/words/test_sequence_words.py::test_bds_are_the_lowest_that_are_free",
+    ),
+    Mutant(
+        "sizes and strides of a transfer change places in what it touches",
+        "importers/mlir/sequence/sequence_moves.py",
+        "zip(pattern.sizes[::-1], pattern.strides[::-1], strict=True)",
+        "zip(pattern.strides[::-1], pattern.sizes[::-1], strict=True)",
+        "tests/faults/test_odd_moves.py::test_a_check_warns_of_the_line",
+    ),
+    Mutant(
+        "kernels are those of the twin's device though a program has chosen none",
+        "iron/kernels/_common.py",
+        "device = get_current_device(probe_runtime=False)",
+        "device = get_current_device(probe_runtime=True)",
+        "tests/clients/test_iron_kernels.py::test_a_kernel_is_that_of_the_device_that_a_program_chose",
+    ),
+    Mutant(
+        "an error of a kernel that is kept ends a jump all the same",
+        "sim/skip/kernel_replay.py",
+        "if not isinstance(error, Exception) or not cores.stop_failed(self._core, error):",
+        "if not isinstance(error, Exception) or cores.stop_failed(self._core, error):",
+        "tests/timing/test_forward_flows.py::test_a_kernel_that_raises_is_halted_where_that_ends_no_run",
     ),
 )

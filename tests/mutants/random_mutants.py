@@ -4,8 +4,8 @@ A seed draws functions, the longer the likelier, and of each one change (``opera
 made and its tests run as those of ``run.py`` are, in the interpreter, compiled functions too: nothing is
 compiled for a mutant. ``reached.py`` says which tests. A mutant is killed when one of them fails, also by a
 loop without an end, that passes without it. It is run again alone: on a machine with other work a test may
-fail by chance. What survives and changes nothing that a user sees is in
-``unchanging.py``, with the reason.
+fail by chance. One that takes too long kills if it takes less than a third of that without the mutant. What
+survives and changes nothing that a user sees is in ``unchanging.py``, with the reason.
 """
 
 from __future__ import annotations
@@ -21,14 +21,15 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from queue import Queue
 from typing import NamedTuple
 
-from chosen_plugin import Test, arguments, key
+from chosen_plugin import LATE, Test, arguments, key
+from chosen_plugin import SECONDS as OF_A_TEST
 from listed import PACKAGE, SOURCE
 from operators import Change, Function, Text, changes, functions
 from reached import tests_of
@@ -133,7 +134,7 @@ def made(file: str, name: str, text: Text, function: Function, change: Change) -
 
 
 def fate(
-    mutant: Drawn, source: Path, runners: Queue[Runner], without: Container[Test], end: float = math.inf
+    mutant: Drawn, source: Path, runners: Queue[Runner], without: set[Test], end: float = math.inf
 ) -> Fate:
     """Run the tests of a mutant until one fails.
 
@@ -141,7 +142,7 @@ def fate(
         mutant: the change.
         source: a copy of the source, with byte code.
         runners: those that are free.
-        without: tests that fail anyway.
+        without: tests that fail anyway; those that take long anyway are added.
         end: of the monotonic clock: after it nothing is tried, and nothing decided.
     """
     runner, begun = runners.get(), time.monotonic()
@@ -156,10 +157,9 @@ def fate(
         with tempfile.TemporaryDirectory() as place:
             copy = changed(Path(place), source, mutant.file, mutant.applied())
             became, said = runner.outcome(copy, arguments(tests), SECONDS)
-            for test in FAILED.findall(said)[:1]:
-                if runner.outcome(copy, arguments([key(test)]), SECONDS)[0] == "passed":
-                    without_it = [each for each in tests if each not in names_of(test)]  # it failed by chance
-                    became, said = runner.outcome(copy, arguments(without_it), SECONDS)
+            while test := failed_by_chance(runner, source, copy, said, without):
+                tests = [each for each in tests if each not in names_of(test)]
+                became, said = runner.outcome(copy, arguments(tests), SECONDS) if tests else ("passed", "")
     finally:
         runners.put(runner)
     took = time.monotonic() - begun
@@ -167,6 +167,27 @@ def fate(
         return Fate(mutant, "survived" if became == "passed" else "late", "", took)
     failed = FAILED.findall(said)
     return Fate(mutant, "killed" if failed else "no test", failed[0] if failed else said[-300:], took)
+
+
+def failed_by_chance(runner: Runner, source: Path, copy: Path, said: str, slow: set[Test]) -> str:
+    """A test that failed, where a mutant is no reason for it; else empty.
+
+    Args:
+        runner: one that is free.
+        source: the source without the mutant.
+        copy: with it.
+        said: by pytest.
+        slow: what takes long also without it is added.
+    """
+    for test in FAILED.findall(said)[:1]:
+        alone = arguments([key(test)])
+        quick = [*alone, f"--most={OF_A_TEST / 3}"]
+        if LATE in said and runner.outcome(source, quick, SECONDS)[0] != "passed":
+            slow.update(names_of(test))
+            return test
+        if runner.outcome(copy, alone, SECONDS)[0] == "passed":
+            return test
+    return ""
 
 
 def tried(mutants: Sequence[Drawn], place: Path, workers: int, seconds: float) -> list[Fate]:
@@ -181,7 +202,7 @@ def tried(mutants: Sequence[Drawn], place: Path, workers: int, seconds: float) -
     found, without, left = dict[Drawn, Fate](), set[Test](), [*mutants]
     with ThreadPoolExecutor(workers) as pool:
         while left:
-            run = partial(fate, source=source, runners=runners, without=frozenset(without), end=end)
+            run = partial(fate, source=source, runners=runners, without=without, end=end)
             for each in pool.map(run, left):
                 found[each.mutant] = each
                 mutant = each.mutant

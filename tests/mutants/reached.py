@@ -21,7 +21,7 @@ from listed import MUTANTS, SOURCE
 ROOT = SOURCE.parent
 MAP = Path(__file__).with_name("reached.txt")
 OTHERS = 20  # tests listed for the same file, but for another function
-ALIKE = 40  # tests that speak of what the function speaks of
+ALIKE = 90  # tests that speak of what the function speaks of
 LEAST = 40  # tests of a file; if need be those of files beside it
 Record = tuple[str, float, Sequence[int]]  # a test, its seconds, and what it ran
 

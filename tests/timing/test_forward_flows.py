@@ -243,6 +243,26 @@ def test_a_kernel_that_raises_leaves_the_state_of_stepping() -> None:
     assert not differences(*engines)
 
 
+def test_a_kernel_that_raises_is_halted_where_that_ends_no_run() -> None:
+    """As where a model serves hosts: the error is kept with its core, in a jump as in a step."""
+
+    def kernel(_engine: Engine) -> Kernel:
+        def fails(core: Core) -> Iterator[Action]:
+            for n in range(AT):
+                yield from one_round(core, n)
+            raise ValueError("enough")
+
+        return fails
+
+    engines = [build(design(), forward=on, kernel=kernel) for on in (True, False)]
+    for engine in engines:
+        engine.cores.failed = {}
+        engine.run(4000)
+        assert [str(error) for error in engine.cores.failed.values()] == ["enough"]
+    assert engines[0].forward.jumped > 500
+    assert not differences(*engines)
+
+
 @LONG
 def test_access_patterns_are_known_again() -> None:
     def kernel(_engine: Engine) -> Kernel:

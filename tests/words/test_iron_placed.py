@@ -277,3 +277,27 @@ def test_one_value_fills_contents_of_several_elements() -> None:
     ):
         made = DenseElementsAttr(np.array([-1], dtype), T.memref(2, 4, element))
         assert made.short() == f"dense<{text}>"
+
+
+@pytest.mark.parametrize(
+    ("given", "pattern"),
+    [
+        ({}, "[0, 0, 0, 0][0, 0, 0, 0][0, 0, 0, 1]"),
+        ({"sizes": [1, 1, 1, 16]}, "[0, 0, 0, 0][1, 1, 1, 16][0, 0, 0, 1]"),
+        (
+            {"offsets": [0, 0, 1, 2], "sizes": [1, 4, 2, 2], "strides": [0, 1, 8, 4]},
+            "[0, 0, 1, 2][1, 4, 2, 2][0, 1, 8, 4]",
+        ),
+    ],
+)
+def test_a_transfer_of_a_sequence_has_the_pattern_that_it_is_given(
+    given: dict[str, list[int]], pattern: str
+) -> None:
+    def body() -> None:
+        a.object_fifo("in", a.tile(0, 0), a.tile(0, 2), 2, _I32)
+
+        @x.runtime_sequence(_I32)
+        def sequence(data: Any) -> None:
+            x.npu_dma_memcpy_nd(metadata="in", bd_id=1, mem=data, **given)
+
+    assert f"aiex.npu.dma_memcpy_nd(%arg0{pattern})" in text_of(body)

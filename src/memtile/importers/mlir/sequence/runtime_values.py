@@ -7,7 +7,7 @@ take their BDs from a pool (AIELowerDynamicBDPool).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from memtile.importers.mlir.forms.operands import OperationForm
 from memtile.importers.mlir.tree import Operation
@@ -28,19 +28,34 @@ def runtime_values(sequence: Operation, arguments: Iterable[str]) -> frozenset[s
         before = len(found)
         for operation in sequence.walk() if found else ():
             if not operation.name.startswith("aiex.") and not found.isdisjoint(operation.words):
-                found.update(_made(operation))
+                found.update(_made(operation, found))
     return frozenset(found)
 
 
-def _made(operation: Operation) -> Iterator[str]:
-    """The values that depend on the operands of an operation."""
-    yield from operation.results
+def _made(operation: Operation, found: Collection[str]) -> Iterator[str]:
+    """The values that depend on the operands of an operation that are among ``found``."""
     if operation.name == _FOR:
-        yield operation.words[0]
-        yield from (name for name, _ in carried(operation.words))
-    elif operation.name == _YIELD and operation.parent is not None:
+        yield from _of_turns(operation, found)
+    else:
+        yield from operation.results
+    if operation.name == _YIELD and operation.parent is not None:
         around = operation.parent.region.operation
         yield from around.results if around is not None else ()
+        if around is not None and around.name == _FOR:  # a turn hands them to the next one
+            given = (word for word in operation.words if word[:1] == "%")
+            handed = zip(carried(around.words), given, strict=False)
+            yield from (name for (name, _), value in handed if value in found)
+
+
+def _of_turns(loop: Operation, found: Collection[str]) -> Iterator[str]:
+    """The values of a loop that depend on its bounds, and on what it begins with."""
+    turns = any(word in found for word in _decisive(loop))
+    begun = [name for name, first in carried(loop.words) if turns or first in found]
+    yield from begun
+    if turns:
+        yield loop.words[0]
+    if turns or begun:
+        yield from loop.results
 
 
 def hidden_numbers(runtime: Iterable[str]) -> Iterator[tuple[str, int]]:
