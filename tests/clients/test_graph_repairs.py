@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from typer.testing import CliRunner
 
 from left_out import needs
 from memtile import adf
+from memtile.adf import graph_file
 from memtile.adf.description import Connection, Loop, Port, Tiling
 from memtile.adf.graph_changes import GraphChange, order_changes
 from memtile.adf.graph_repairs import changes_of, repaired
@@ -240,6 +242,73 @@ def test_a_wait_for_more_than_a_graph_gives_is_a_finding_of_the_run(tmp_path: Pa
     assert done.held
     assert done.result is not None
     assert [each.sides[0].who for each in done.result.findings] == ["gr.y"]
+
+
+READ = """gr.end();
+    int words = 0;
+    if (FILE* f = std::fopen("memtile_output/z.txt", "r")) {
+        for (int each; std::fscanf(f, "%d", &each) == 1;) words++;
+        std::fclose(f);
+    }
+    gr.init();
+    gr.run(1);
+    for (int n = 0; n < words / 32; n++) gr.update(gr.gain, 3);
+    gr.wait();
+    gr.end();
+    return 0;"""
+"""The end of a main that gives what the words of the first run's file say."""
+
+
+@needs("c++", FOUND)
+def test_nothing_is_said_of_what_main_does_with_the_files_of_a_graph_that_has_ended(
+    mixed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (mixed / "graph.cpp").write_text("#include <cstdio>\n" + GRAPH.replace("gr.end();\n    return 0;", READ))
+    monkeypatch.chdir(mixed)
+    assert checked(mixed) == []
+
+
+@needs("c++", FOUND)
+def test_nothing_is_said_of_a_main_that_gives_up_without_data_of_the_array(tmp_path: Path) -> None:
+    (tmp_path / "graph.cpp").write_text(LOOP.replace("return 0;", "return 1;"))
+    (tmp_path / "same.cc").write_text(SAME)
+    assert checked(tmp_path, "WAITS=0") == []
+
+
+@needs("c++", FOUND)
+def test_a_main_that_does_not_end_is_ended_with_what_it_has_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits = "if (fork() == 0) { sleep(60); _exit(0); }\n    sleep(60);\n    gr.run(1);"
+    (tmp_path / "graph.cpp").write_text("#include <unistd.h>\n" + LOOP.replace("gr.run(1);", waits))
+    (tmp_path / "same.cc").write_text(SAME)
+    monkeypatch.setattr(graph_file, "_CHECKED_SECONDS", 0.5)
+    begun = time.monotonic()
+    done = CliRunner().invoke(app, ["check", str(tmp_path / "graph.cpp")])
+    assert "the host program had not ended after 0.5 s (its latest call was init)" in done.output
+    assert done.exit_code == 0
+    assert time.monotonic() - begun < 30
+
+
+@needs("c++", FOUND)
+def test_a_graph_that_runs_too_few_iterations_has_no_wrong_sizes(mixed: Path) -> None:
+    program = adf.load(mixed / "graph.cpp", defines={"ROUNDS": 1, "UPDATES": 1}, folder=mixed)
+    before = program.run().against({"z": RIGHT})
+    assert before.result is not None
+    assert [(each.wrong, each.missing) for each in before.result.checks] == [(0, 16)]
+    assert repaired(program, before, {"z": RIGHT}, USUAL) is before
+
+
+@needs("c++", FOUND)
+def test_trials_end_also_where_main_sleeps(mixed: Path) -> None:
+    text = GRAPH.replace("gr.wait();", 'gr.wait();\n    std::fputs("said", stderr);\n    sleep(2);')
+    (mixed / "graph.cpp").write_text("#include <cstdio>\n#include <unistd.h>\n" + text)
+    program = adf.load(mixed / "graph.cpp", defines={"FIRST": 1}, folder=mixed)
+    wrong = {"z": RIGHT + np.arange(32, dtype=np.int32).reshape(2, 16) ** 2}
+    before = program.run().against(wrong)
+    begun = time.monotonic()
+    assert repaired(program, before, wrong, USUAL, seconds=1.0) == before
+    assert time.monotonic() - begun < 5
 
 
 def says_of(changes: list[GraphChange]) -> list[str]:

@@ -20,6 +20,8 @@ from memtile.adf.verdict.verdicts import Verdict
 from memtile.errors import InputFileError
 from memtile.runs.options import RunKeywords, RunOptions
 
+_CHECKED_SECONDS = 10.0  # for which ``main`` may run in a check: it may poll its memory for data of the array
+
 if TYPE_CHECKING:  # the array is imported when a graph is brought into one
     from memtile.adf.host_record import Updated
     from memtile.adf.kernel_calls import RangeEnd
@@ -162,7 +164,7 @@ class GraphProgram:
             InputFileError: as of ``run``.
             DesignError: ``main`` never ends.
         """
-        return self._silent.updates()
+        return self._silent().updates()
 
     def host_findings(self, lowered: Lowered) -> list[Finding]:
         """What ``main`` gives too little of for the calls in which it waits, by a run of it without a model.
@@ -171,16 +173,14 @@ class GraphProgram:
             lowered: the graph, of :meth:`lowered`, to which nothing has been fed yet.
 
         Raises:
-            InputFileError: ``main`` crashes, or a file of a PLIO is wrong.
+            InputFileError: ``main`` crashes or does not end, or a file of a PLIO is wrong.
             DesignError: a call of ``main`` is out of order.
         """
-        return self._silent.host_findings(lowered)
+        return self._silent(_CHECKED_SECONDS).host_findings(lowered)
 
-    @property
-    def _silent(self) -> ProgramRun:
+    def _silent(self, seconds: float | None = None) -> ProgramRun:
         """A run without output of ``main`` and without files."""
-        silent = replace(self.options, stdout=subprocess.DEVNULL, watch=None, written=None)
-        return ProgramRun(self.files, silent)
+        return ProgramRun(self.files, self.options.silent(seconds))
 
     def array(self) -> Array:
         """Return a new array with the graphs placed and routed, not yet run.

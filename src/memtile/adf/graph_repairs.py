@@ -1,15 +1,16 @@
 """Repairs of a graph that are tried: which change of its description makes the expected words come out.
 
-``main`` runs anew with each change, without its output; its files of PLIOs are read as before.
+``main`` runs anew with each change, without its output and for some seconds at most; its files of PLIOs are
+read as before, and what it writes itself is written again.
 """
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import numpy.typing as npt
@@ -17,6 +18,7 @@ import numpy.typing as npt
 from memtile.adf.expected import compared
 from memtile.adf.graph_changes import GraphChange, order_changes
 from memtile.adf.graph_file import GraphProgram
+from memtile.adf.host_program import LateHostError
 from memtile.adf.objects import Objects
 from memtile.adf.program_run import ProgramResult, ProgramRun
 from memtile.adf.size_changes import size_changes
@@ -40,6 +42,8 @@ from memtile.runs.options import RunOptions
 Expected = Mapping[str, npt.NDArray[Any] | Path]
 _LONGER = 4  # times the cycles of the run without a change
 _LEAST_CYCLES = 10_000
+_WAITED = 1.5  # times the seconds of the processor that all trials may take, ``main`` asleep or not
+_LEAST_SECONDS = 1.0  # for ``main`` in a trial
 
 
 def repaired(
@@ -63,6 +67,8 @@ def repaired(
         return done
     if result.status not in (Status.FINISHED, Status.STUCK) or not result.findings:
         return done
+    if result.status is Status.FINISHED and not any(each.wrong for each in result.checks):
+        return done  # all words that came are right: the graph ran too few iterations
     tried = tried_changes(
         program, changes_of(Objects(done.plan.description)), expected, options, result.cycles, seconds
     )
@@ -98,21 +104,18 @@ def tried_changes(
         seconds: of the processor for all trials.
     """
     by_name = {each.candidate.says: each for each in changes}
+    end = monotonic() + _WAITED * seconds
 
     def attempt(candidate: Candidate, until: float, limit: int) -> Trial:
         change = by_name[candidate.says]
+        if monotonic() > end:
+            return REFUSED
         try:
             run = replace(options, max_cycles=limit, progress=until_late(until), history=False)
-            silent = replace(
-                program.options,
-                run=run,
-                stdout=subprocess.DEVNULL,
-                watch=None,
-                written=None,
-                change=change.applied,
-            )
+            silent = program.options.silent(max(end - monotonic(), _LEAST_SECONDS))
+            silent = replace(silent, run=run, change=change.applied)
             done = compared(ProgramRun(program.files, silent).run(), expected)
-        except OutOfTimeError:
+        except (OutOfTimeError, LateHostError):
             return FAILED
         except MemtileError:
             return REFUSED

@@ -58,7 +58,7 @@ class HostAccount:
         return self._calls <= _MOST_CALLS and self._counted(request) and not self.findings
 
     def ended(self) -> None:
-        """``main`` has ended, and nothing that it did depended on data of the array."""
+        """``main`` has come to a good end, and nothing that it did depended on data of the array."""
         found = unread_findings(self._lookup, self._unread, profiled=False, code=_NOT_AWAITED)
         self.findings.extend(found)
 
@@ -98,7 +98,12 @@ class HostAccount:
     def _(self, request: asked.Wait | asked.End) -> bool:
         if request.cycles < 0 and self._rounds.get(request.graph):
             self.findings.extend(self._short(request.graph, None))
-        return True
+        return isinstance(request, asked.Wait) or not self._writes_files(request.graph)
+
+    def _writes_files(self, graph: int) -> bool:
+        """Whether a graph that ends has output files, which ``main`` may read then."""
+        outputs = (each for each in self._lookup.description.plios if each.direction == "out" and each.file)
+        return any(self._lookup.is_in_graph(each.graph, graph) for each in outputs)
 
     def _waited(self, gmio: int) -> bool:
         """Account for a wait for all that an output GMIO was asked for; then data of the array come."""

@@ -41,6 +41,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Timer
 from types import TracebackType
 from typing import Any
 
@@ -228,6 +229,10 @@ _REQUESTS: dict[str, type[Request]] = {
 }
 
 
+class LateHostError(InputFileError):
+    """A host program that takes more time than it has."""
+
+
 class HostProgram:
     """A running host program: a context manager, and an iterator over its requests.
 
@@ -238,6 +243,8 @@ class HostProgram:
         words: arguments of its ``main``.
         folder: that it runs in; None = the current one.
         stdout: descriptor for its standard output; None = that of memtile.
+        stderr: the same of its standard error.
+        seconds: of time after which it is ended, with all that it has started; None = never.
 
     Attributes:
         memories: of ``GMIO::malloc`` by number, writable bytes that the program sees.
@@ -250,11 +257,14 @@ class HostProgram:
         words: Sequence[str] = (),
         folder: Path | None = None,
         stdout: int | None = None,
+        stderr: int | None = None,
+        seconds: float | None = None,
     ) -> None:
         self.memories: dict[int, mmap.mmap] = {}
         self.code: int | None = None
         self._program = program
         self._latest = "its start"
+        self._seconds, self._is_late = seconds, False
         self._place = tempfile.TemporaryDirectory(prefix="memtile-graph-", dir=_shared_folder())
         take, requests = os.pipe()
         answers, give = os.pipe()
@@ -267,12 +277,17 @@ class HostProgram:
                 cwd=folder,
                 stdin=subprocess.DEVNULL,
                 stdout=stdout,
+                stderr=stderr,
+                process_group=0,  # what it starts ends with it
             )
         finally:
             os.close(requests)
             os.close(answers)
         self._requests = os.fdopen(take, "rb")
         self._answers = os.fdopen(give, "wb", buffering=0)
+        self._clock = Timer(seconds or 0.0, self._late)
+        if seconds is not None:
+            self._clock.start()
 
     def __enter__(self) -> HostProgram:
         return self
@@ -286,6 +301,7 @@ class HostProgram:
         """The program's requests, up to its end.
 
         Raises:
+            LateHostError: its time is over.
             InputFileError: it crashed.
         """
         while (raw := self._line()) is not None:
@@ -318,14 +334,21 @@ class HostProgram:
         self._say("stop")
         self._wait()
 
-    def kill(self) -> None:
-        """End the program at once, from any thread; its requests end with an error."""
-        self._child.kill()
+    def _late(self) -> None:
+        """Its time is over: end it at once, from another thread; its requests end with an error."""
+        if self._child.returncode is None:
+            self._is_late = True
+            self._kill()
+
+    def _kill(self) -> None:
+        """End the program, whose exit code was not taken yet, and all that it has started."""
+        os.killpg(self._child.pid, signal.SIGKILL)
 
     def close(self) -> None:
         """End the program if it runs, and forget its memory, which lasts as long as an array refers to it."""
+        self._clock.cancel()
         if self._child.poll() is None:
-            self._child.kill()
+            self._kill()
         self._wait()
         self.memories.clear()
         for pipe in (self._requests, self._answers):
@@ -362,6 +385,11 @@ class HostProgram:
             self.code = self._child.wait(_GRACE_SECONDS)
         except subprocess.TimeoutExpired:
             return
+        if self._is_late:
+            raise LateHostError(
+                f"{self._program.name}: the host program had not ended after {self._seconds:g} s "
+                f"(its latest call was {self._latest})."
+            )
         if self.code < 0:
             name = signal.Signals(-self.code).name
             raise InputFileError(

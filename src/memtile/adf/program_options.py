@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
@@ -42,6 +43,8 @@ class ProgramOptions:
         end: of the ranges of other costs which calls take; empty = the likely cycles.
         run: of the array.
         stdout: descriptor for the standard output of ``main``; None = that of memtile.
+        stderr: the same of its standard error.
+        seconds: of time for which ``main`` may run; None = as long as it likes.
         watch: makes a context in which the array runs; None = there is none.
         change: makes another description of what the program describes; None = it is taken as it is.
     """
@@ -64,8 +67,15 @@ class ProgramOptions:
     end: RangeEnd = ""
     run: RunOptions = USUAL
     stdout: int | None = None
+    stderr: int | None = None
+    seconds: float | None = None
     watch: Callable[[Engine], AbstractContextManager[None]] | None = None
     change: Callable[[Description], Description] | None = None
+
+    def silent(self, seconds: float | None = None) -> ProgramOptions:
+        """Those of one more run of ``main``, for so many seconds, whose output is dropped."""
+        null = subprocess.DEVNULL
+        return replace(self, stdout=null, stderr=null, seconds=seconds, watch=None, written=None)
 
     def completed(self, found: Description) -> Description:
         """A description with what the options say of kernels and PLIOs that say nothing themselves."""

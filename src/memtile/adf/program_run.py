@@ -12,7 +12,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import singledispatchmethod
 from pathlib import Path
-from threading import Timer
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -48,8 +47,6 @@ if TYPE_CHECKING:  # the array is imported when a graph runs
     from memtile.explain.results import Result
 
 _SOURCE = "UG1603: run-time graph control"
-_CHECKED_SECONDS = 20.0
-"""For which ``main`` may run in a check; one that polls its own memory for data of the array never ends."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -310,7 +307,8 @@ class ProgramRun:
             lowered: the graph in an array.
 
         Raises:
-            InputFileError: ``main`` crashes without data of the array, or a file of a PLIO is wrong.
+            InputFileError: ``main`` crashes or does not end without data of the array, or a file of a PLIO is
+                wrong.
             DesignError: a call of the host is out of order.
         """
         from memtile.adf.host_check import HostAccount
@@ -320,44 +318,34 @@ class ProgramRun:
             if path.exists():
                 found = self._words(plio, path, lowered.plan)
                 lowered.inputs[plio.id].feed(found.words, found.tlast if found.tlast.any() else None)
-        account = HostAccount(lowered)
+        account, record = HostAccount(lowered), HostRecord(lowered.plan.description)
 
         def goes_on(request: Request) -> bool:
-            self._run = cast("GraphRun", HostRecord(lowered.plan.description))
+            self._run = cast("GraphRun", record)
             return self._description == lowered.plan.description and account.goes_on(request)
 
-        if self._played(goes_on, _CHECKED_SECONDS):
+        if self._played(goes_on):
             account.ended()
         return account.findings
 
-    def _played(self, goes_on: Callable[[Request], bool], seconds: float | None = None) -> bool:
+    def _played(self, goes_on: Callable[[Request], bool]) -> bool:
         """Let ``main`` run while a function of its calls, which takes the model's place, says so.
 
-        Args:
-            goes_on: the function.
-            seconds: after which ``main`` is ended as if it had crashed; None = never.
-
         Returns:
-            Whether it has come to its end.
+            Whether it has come to a good end.
         """
         with self._host_program() as host:
             self._host = host
-            late = Timer(seconds or 0.0, host.kill)
-            if seconds is not None:
-                late.start()
-            try:
-                for request in host:
-                    if not isinstance(request, asked.Describe | asked.Refuse) and not goes_on(request):
-                        host.stop()
-                        return False
-                    self._answer(request)
-            finally:
-                late.cancel()
-        return True
+            for request in host:
+                if not isinstance(request, asked.Describe | asked.Refuse) and not goes_on(request):
+                    host.stop()
+                    return False
+                self._answer(request)
+        return host.code == 0
 
     def _host_program(self) -> HostProgram:
-        options = self._options
-        return HostProgram(self._program, options.words, options.folder, options.stdout)
+        o = self._options
+        return HostProgram(self._program, o.words, o.folder, o.stdout, o.stderr, o.seconds)
 
     @property
     def _model(self) -> GraphRun:
