@@ -143,10 +143,10 @@ class HostAccount:
                     yield self._not_updated(kernel, number, done, None if port.is_async else needed)
 
     def _is_free(self, number: int) -> bool:
-        """Whether an input has no fixed volume: a kernel acquires its buffers when it likes, or there is no file.
+        """Whether no volume is fixed: a kernel acquires its buffers when it likes, or there is no file.
 
         Args:
-            number: id of its PLIO or GMIO.
+            number: id of the PLIO or GMIO.
         """
         for net in self._lowered.plan.nets:
             source = net.sources[0].port
