@@ -12,6 +12,8 @@ import numpy.typing as npt
 import pytest
 
 from memtile.adf.description import Loop, Tiling
+from memtile.adf.host_check import HostAccount
+from memtile.adf.host_program import RunGraph, Transfer, Wait
 from memtile.adf.kernel_calls import PortMemory, StreamPort
 from memtile.adf.planning import plan_of
 from memtile.adf.run_end import Missing
@@ -355,6 +357,39 @@ def test_lengths_of_streams_that_no_short_input_reaches_stay() -> None:
     found = with_counts(replace(result, findings=tuple(lengths)), short, run.lowered).findings
     assert [each.code for each in found] == ["MT0304", "MT0323"]
     assert found[1] == lengths[1]
+
+
+@pytest.mark.parametrize(("name", "is_first"), [("x", True), ("x", False), ("y", True)])
+def test_of_two_inputs_of_one_name_the_one_that_lacks_data_is_meant(name: str, *, is_first: bool) -> None:
+    """``main`` waits for a graph whose buffers have a fixed volume; those of a kernel beside it have none."""
+    g = Sketch()
+    number = 0
+    for n, is_fixed in enumerate((is_first, not is_first)):
+        a = g.gmio("x" if is_fixed else name, graph=g.graph(f"g{n}"))
+        more = {} if is_fixed else {"kind": "async_buffer", "is_async": True}
+        k = g.kernel(f"k{n}", [buffer("int32", 16) | more], [buffer("int32", 16)])
+        g.connect(a, k.ins[0])
+        g.connect(k.outs[0], g.plio(f"out{n}", "out"))
+        number = g.owner(a) if is_fixed else number
+    account = HostAccount(started(g, {}).lowered)
+    send = Transfer(gmio=number, into_array=True, memory=0, offset=0, nbytes=64, waits=False)
+    for request in (RunGraph(graph=ROOT, iterations=2), send, Wait(graph=ROOT, cycles=-1)):
+        account.goes_on(request)
+    assert [each.message for each in account.findings] == [
+        "main waits for the graph, and gr.x runs out of data: 16 int32 come, "
+        "the iterations asked for need 32; 16 are missing."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("needed", "rest"),
+    [(32, "the iterations asked for need 32; 16 are missing"), (None, "and its reader waits for more")],
+)
+def test_what_an_input_is_called_does_not_change_with_the_tense(needed: int | None, rest: str) -> None:
+    """A PLIO may have any name."""
+    short = Missing("all that came, ran out of data", 16, needed, "int32")
+    assert short.message == f"{short.name} ran out of data: 16 int32 came, {rest}"
+    assert short.will_run_out == f"{short.name} runs out of data: 16 int32 come, {rest}"
 
 
 def test_a_transfer_that_never_ends_is_said() -> None:

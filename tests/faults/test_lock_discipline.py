@@ -518,7 +518,7 @@ SPREAD = """
 aie.device(npu1_1col) {{
   %m = aie.tile(0, 1)
   %box = aie.buffer(%m) {{sym_name = "box"}} : memref<32xi32>
-  %free = aie.lock(%m, 0) {{init = 2 : i32, sym_name = "free"}}
+  %free = aie.lock(%m, 0) {{init = {begins} : i32, sym_name = "free"}}
   %one = aie.lock(%m, 1) {{init = 0 : i32, sym_name = "one"}}
   %two = aie.lock(%m, 2) {{init = 0 : i32, sym_name = "two"}}
   aie.memtile_dma(%m) {{
@@ -554,7 +554,28 @@ aie.device(npu1_1col) {{
 """A writer that fills a buffer for two readers, each with a lock of its own, which give back the same one."""
 
 
-@pytest.mark.parametrize(("takes", "fix"), [(2, ""), (1, "memory(0,1) S2MM 0 acquire 2 there.")])
-def test_a_writer_takes_what_all_readers_of_its_data_give_back(tmp_path: Path, takes: int, fix: str) -> None:
-    found = [each for each in of_check(tmp_path, SPREAD.format(takes=takes)) if each.code == "MT0122"]
-    assert [each.fix for each in found] == ([f"Let {fix}"] if fix else [])
+def spread(folder: Path, takes: int, begins: int = 2, *once: str) -> list[str]:
+    """The advice about the lock; chains whose first block is in ``once`` end after a turn."""
+    text = SPREAD.format(takes=takes, begins=begins)
+    for block in once:
+        text = text.replace(f"aie.next_bd ^{block}\n", "aie.next_bd ^end\n")
+    return [each.fix for each in of_check(folder, text) if each.code == "MT0122"]
+
+
+@pytest.mark.parametrize(("takes", "fix"), [(2, []), (1, ["Let memory(0,1) S2MM 0 acquire 2 there."])])
+def test_a_writer_takes_what_all_readers_of_its_data_give_back(
+    tmp_path: Path, takes: int, fix: list[str]
+) -> None:
+    assert spread(tmp_path, takes) == fix
+
+
+@pytest.mark.parametrize("once", [("r0",), ("r1",), ("r0", "r1"), ("w0",)])
+def test_who_has_one_turn_alone_gives_nothing_back_in_the_next(tmp_path: Path, once: tuple[str, ...]) -> None:
+    assert spread(tmp_path, 1, 2, *once) == []
+
+
+@pytest.mark.parametrize(("begins", "has_fix"), [(1, False), (2, True), (3, True)])
+def test_no_writer_is_to_take_more_than_its_lock_begins_with(
+    tmp_path: Path, begins: int, *, has_fix: bool
+) -> None:
+    assert spread(tmp_path, 1, begins) == ["Let memory(0,1) S2MM 0 acquire 2 there." if has_fix else ""]

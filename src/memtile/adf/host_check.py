@@ -137,7 +137,7 @@ class HostAccount:
             return every if most is None or every is None else min(most, every)
 
         for each in volumes(self._lowered, self._lookup, rounds, self._sent):
-            if each.needed is not None and each.given < each.needed and not self._is_free(each.name):
+            if each.needed is not None and each.given < each.needed and not self._is_free(each.id):
                 missing = Missing(each.name, each.given, each.needed, each.element)
                 yield short_behind(self._lowered, missing, _TOO_FEW) or self._ran_out(missing)
         for number, port in self._lowered.parameters.items():
@@ -147,13 +147,17 @@ class HostAccount:
                 if needed and not port.written and done < (1 if port.is_async else needed):
                     yield self._not_updated(kernel, number, done, None if port.is_async else needed)
 
-    def _is_free(self, name: str) -> bool:
-        """Whether no volume is fixed: a kernel acquires its buffers when it likes, or there is no file."""
+    def _is_free(self, number: int) -> bool:
+        """Whether no volume is fixed: a kernel acquires its buffers when it likes, or there is no file.
+
+        Args:
+            number: id of the PLIO or GMIO.
+        """
         for net in self._lowered.plan.nets:
             source = net.sources[0].port
             plio = self._lookup.plio_at(source)
             outside = plio or self._lookup.gmio_at(source)
-            if outside is not None and outside.name == name:
+            if outside is not None and outside.id == number:
                 ports = (self._lookup.ports[each.port] for each in net.targets)
                 return any(map(is_free, ports)) or (
                     plio is not None and not self._lowered.inputs[plio.id].fed

@@ -37,35 +37,39 @@ class Missing:
     @property
     def message(self) -> str:
         """One sentence."""
-        if self.needed is None:
-            came = f"{self.elements:,} {self.element} came"
-            return f"{self.name} ran out of data: {came}, and its reader waits for more"
-        return (
-            f"{self.name} ran out of data: {self.elements:,} {self.element} came, the iterations asked "
-            f"for need {self.needed:,}; {self.needed - self.elements:,} are missing"
-        )
+        return self._says("ran", "came")
 
     @property
     def will_run_out(self) -> str:
         """The message of an input whose length is known, before a run."""
-        return self.message.replace(" ran out of data", " runs out of data").replace(" came, ", " come, ")
+        return self._says("runs", "come")
+
+    def _says(self, runs: str, come: str) -> str:
+        """The sentence with its two verbs."""
+        data = f"{self.name} {runs} out of data: {self.elements:,} {self.element} {come}"
+        if self.needed is None:
+            return f"{data}, and its reader waits for more"
+        lacks = f"{self.needed - self.elements:,} are missing"
+        return f"{data}, the iterations asked for need {self.needed:,}; {lacks}"
 
 
 @dataclass(frozen=True, slots=True)
 class Volume:
-    """What an input PLIO was given, and what a graph needs of it.
+    """What an input, a PLIO or a GMIO, was given, and what a graph needs of it.
 
     Attributes:
-        name: of the PLIO.
+        name: of the input.
         given: elements of its file.
         needed: elements of the iterations that were asked for; None = the graph does not say.
         element: their type.
+        id: of the PLIO or GMIO: two graphs may have inputs of one name.
     """
 
     name: str
     given: int
     needed: int | None
     element: str
+    id: int
 
 
 def ended(result: Result) -> Result:

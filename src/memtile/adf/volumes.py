@@ -50,7 +50,7 @@ def volumes(lowered: Lowered, lookup: Lookup, asked: Asked, sent: Mapping[int, i
         given = sent.get(outside.id, 0) if plio is None else lowered.inputs[plio.id].fed * WORD_BYTES
         element = lookup.ports[target.port].element or f"elements of {net.element_bytes} bytes"
         needed = target.elements * target.turns * (rounds or 0) if is_counted else None
-        yield Volume(outside.name, given // net.element_bytes, needed, element)
+        yield Volume(outside.name, given // net.element_bytes, needed, element, outside.id)
 
 
 def with_counts(result: Result, missing: Sequence[Missing], lowered: Lowered) -> Result:

@@ -32,7 +32,7 @@ def shared_rooms(made: Configured, users: Sequence[LockUser], unknown: set[str])
         if lock in unknown or len(taking) != 1:
             continue
         writer, readers = taking[0], _readers(users, lock)
-        if writer in readers or len(writer.turns) != 1 or not writer.turns[0].again:
+        if writer in readers or not all(map(_goes_round, (writer, *readers))):
             continue
         taken, given = sums(writer.turns[0].acts)
         if len(given) < _SEVERAL or given.keys() & unknown:
@@ -40,6 +40,11 @@ def shared_rooms(made: Configured, users: Sequence[LockUser], unknown: set[str])
         back = _given_back(lock, given, users, readers)
         if back is not None and back != taken[lock] and len(taken) == 1:
             yield _imbalance(made, writer, lock, (taken[lock], back), [each.name for each in readers])
+
+
+def _goes_round(user: LockUser) -> bool:
+    """Whether all that a user does to locks comes again, turn by turn."""
+    return len(user.turns) == 1 and user.turns[0].again
 
 
 def _acts(user: LockUser) -> list[Act]:
@@ -56,12 +61,12 @@ def _given_back(
 ) -> int | None:
     """Units of a lock that readers give back for what a turn of its writer gives; None = no one can say.
 
-    Each lock that the writer gives is taken by one reader, which takes no other one.
+    Each lock that the writer gives is taken by one reader, which takes no other one; a reader has one turn.
     """
     back = 0
     for other, many in given.items():
         takers = [user for user in users if any(act.acquires and act.lock == other for act in _acts(user))]
-        if len(takers) != 1 or takers[0] not in readers or len(takers[0].turns) != 1:
+        if len(takers) != 1 or takers[0] not in readers:
             return None
         takes, gives = sums(takers[0].turns[0].acts)
         if len(takes) != 1 or set(gives) != {lock} or many * gives[lock] % takes[other]:
@@ -85,5 +90,6 @@ def _imbalance(
         Side(writer.name, f"acquires {taken} of {name}", place_of(act.operation)),
         *(Side(each, f"releases {name}") for each in readers),
     )
-    fix = f"Let {writer.name} acquire {back} there."
+    finds = made.device.locks[lock].initial >= back  # else its first turn would wait for ever
+    fix = f"Let {writer.name} acquire {back} there." if finds else ""
     return Imbalance(Finding(UNFIT, Severity.ERROR, message, sides, fix=fix), number_of(made, lock))

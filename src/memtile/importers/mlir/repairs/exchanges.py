@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import combinations, product
 
+from memtile.errors import InputFileError
 from memtile.explain.findings import Change
 from memtile.explain.repairs import Candidate
+from memtile.importers.mlir.forms.locks import lock_form
+from memtile.importers.mlir.forms.operands import OperationForm
 from memtile.importers.mlir.repairs.design_text import DesignText, owner
 from memtile.importers.mlir.repairs.host_steps import CONFIGURE, SEQUENCES
 from memtile.importers.mlir.repairs.patterns import BD, MEMCPY, part_of
@@ -158,10 +161,14 @@ def _follows(block: OperationBlock, other: OperationBlock | None) -> bool:
 
 
 def _use(design: DesignText, operation: Operation) -> tuple[int, bool] | None:
-    """Token of the lock of a use, and whether it is released."""
-    every = [at for span in operation.spans for at in range(*span)]
-    at = next((at for at in every if design.words[at][:1] == "%"), None)
-    return None if at is None else (at, "Release" in operation.words)
+    """Token of the lock of a use, and whether it is released; None of one that says nothing that locks do."""
+    try:
+        said = lock_form(OperationForm(operation))
+    except InputFileError:
+        return None  # the text is refused for it: what it means to do is the matter of other candidates
+    every = (at for span in operation.spans for at in range(*span))
+    at = next((at for at in every if said is not None and design.words[at] == said.lock), None)
+    return None if at is None or said is None else (at, said.action == "release")
 
 
 def _repeated(design: DesignText, sequence: Operation) -> Iterator[Found]:
@@ -174,7 +181,7 @@ def _repeated(design: DesignText, sequence: Operation) -> Iterator[Found]:
         at, offset, buffer, length = found
         known = moved.setdefault((_channel(design, each), buffer), {})
         if (offset, length) in known:
-            other = max(end for _, end in known.items())
+            other = max(known.values())
             says = f"line {each.line}: offset {other} instead of {offset}, which is moved before"
             yield each, Candidate("offset", says, design.with_number(each, at, other), 0.4)
         known[offset, length] = offset + length
