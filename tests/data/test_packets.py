@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from memtile.arch.packets import stream_header
-from memtile.arch.timing import Timing, Unlimited
 from memtile.bd.descriptor import Descriptor, Packet
 from memtile.bd.windows import OWN
 from memtile.testing.stream_bench import Bench
@@ -184,9 +182,9 @@ def test_a_new_configuration_cuts_a_packet_and_frees_its_arbiter() -> None:
     assert got(bench, 5, 3) == [9, 9, 4]
 
 
-def _long_packet(timing: Timing | None = None) -> Bench:
+def _long_packet() -> Bench:
     """A bench with a packet of 8 words on its way from DMA0 to DMA5; two words have come."""
-    bench = Bench("memory", timing=timing)
+    bench = Bench("memory")
     bench.collects("DMA5", 0, 0, drop=True)
     bench.packets("DMA0", (0, ALL, 0, 0))
     send(bench, 0, 0, [*range(10, 18)])
@@ -221,18 +219,6 @@ def test_a_master_that_goes_to_another_arbiter_cuts_the_packets_of_its_old_one()
     bench.run()
     assert bench.engine.state.arbiters.holder[0] == -1
     assert got(bench, 5, 8)[4:] == [0] * 4, "two words were behind the master already"
-
-
-def test_a_packet_without_arbiters_on_its_way_is_cut_and_lets_its_master_go() -> None:
-    """DEV-PKT-5, in a run with packets relaxed."""
-    bench = _long_packet(Timing(unlimited=Unlimited.PACKETS))
-    bench.collects("DMA4", 1, 0, drop=True)
-    bench.run(1)
-    (slave,) = np.flatnonzero(bench.engine.state.switch.arbiter >= 0)
-    master = bench.engine.state.switch.targets[slave]
-    assert bench.engine.state.switch.asked[master] == slave, "it goes on"
-    bench.circuit("DMA0")
-    assert bench.engine.state.switch.asked[master] == -1
 
 
 def test_the_out_of_order_id_travels_in_bits_10_to_5() -> None:

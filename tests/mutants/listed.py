@@ -9121,7 +9121,7 @@ MUTANTS = (
         "model/streams/switch_config.py",
         "st.switch.asked[st.switch.targets[port]] = NONE",
         "st.switch.asked[port] = NONE",
-        "tests/data/test_packets.py::test_a_packet_without_arbiters_on_its_way_is_cut_and_lets_its_master_go",
+        "tests/timing/test_packet_timing.py::test_a_packet_without_arbiters_on_its_way_is_cut_and_lets_its_master_go",
     ),
     Mutant(
         "lists keep the order in which things woke",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from memtile.arch.timing import Timing
+from memtile.arch.timing import Timing, Unlimited
 from memtile.bd.descriptor import Descriptor, Packet
 from memtile.bd.windows import OWN
 from memtile.testing.stream_bench import Bench
+from support.designs.packet_bench import ALL, send, take
 
 
 def first_arrival(bench: Bench) -> int:
@@ -65,3 +67,22 @@ def test_a_waiting_packet_is_not_skipped_over() -> None:
     bench.run(1000)
     assert bench.engine.state.channels.tasks_done[bench.s2mm()] == 1
     assert bench.engine.now < 50
+
+
+def test_a_packet_without_arbiters_on_its_way_is_cut_and_lets_its_master_go() -> None:
+    """DEV-PKT-5, in a run with packets relaxed."""
+    bench = Bench("memory", timing=Timing(unlimited=Unlimited.PACKETS))
+    bench.collects("DMA5", 0, 0, drop=True)
+    bench.packets("DMA0", (0, ALL, 0, 0))
+    send(bench, 0, 0, [*range(10, 18)])
+    take(bench, 5, 8)
+    switch = bench.engine.state.switch
+    while bench.engine.state.channels.moved[bench.s2mm(5)] < 2:
+        bench.engine.run(bench.engine.now + 1)
+    bench.collects("DMA4", 1, 0, drop=True)
+    bench.run(1)
+    (slave,) = np.flatnonzero(switch.arbiter >= 0)
+    master = switch.targets[slave]
+    assert switch.asked[master] == slave, "it goes on"
+    bench.circuit("DMA0")
+    assert switch.asked[master] == -1
