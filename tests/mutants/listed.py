@@ -1972,6 +1972,20 @@ MUTANTS = (
         f"{STREAMS}test_packets_of_another_id_than_leads_to_a_channel_are_named_by_both",
     ),
     Mutant(
+        "an id that is sent twice is meant",
+        "explain/deadlock/unsent_ids.py",
+        "if len(each) > 1]",
+        "if len(each) > 2]",
+        "tests/faults/test_unsent_ids.py::test_an_id_sent_twice_beside_one_that_is_never_sent_is_named",
+    ),
+    Mutant(
+        "any channel waits for packets",
+        "explain/deadlock/unsent_ids.py",
+        "if end in planned.bds and planned.receives(end)",
+        "if planned.receives(end)",
+        "tests/faults/test_unsent_ids.py::test_a_receiver_without_a_task_waits_for_no_packet",
+    ),
+    Mutant(
         "two circuits may end at one port",
         "importers/mlir/flow_senders.py",
         "and None in (other.packet, flow.packet)",

@@ -25,6 +25,7 @@ from memtile.check.unwritten_words import unwritten_findings
 from memtile.design.array import Array
 from memtile.design.memory_tile import MemoryTile
 from memtile.errors import MemtileError
+from memtile.explain.deadlock.unsent_ids import unsent_findings
 from memtile.explain.depths import Hang, depth_findings, doubtful_depths
 from memtile.explain.finding_places import file_place, in_order
 from memtile.explain.findings import CONNECTIONS, OF_WAITS, Finding, Severity, Side
@@ -58,8 +59,10 @@ def release_rule(subject: Subject) -> Iterator[Finding]:
 
 
 def packet_rule(subject: Subject) -> Iterator[Finding]:
-    """Packets that name the descriptors of others, or whose headers are counted otherwise."""
+    """Packets that name the descriptors of others, whose headers are counted otherwise, or of the wrong id."""
     find = partial(planned_of, subject)
+    if subject.array:
+        yield from unsent_findings(find())
     yield from place_findings(subject.engine, find)
     yield from header_findings(subject.engine, find)
 

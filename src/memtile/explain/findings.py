@@ -105,6 +105,7 @@ CODES: Mapping[str, FindingCode] = MappingProxyType(
         "MT0142": FindingCode(
             "a lock that a host sets less often than a core waits for it", Severity.WARNING
         ),
+        "MT0143": FindingCode("a packet id that a channel never sends", Severity.WARNING),
         "MT0201": FindingCode("a write and a read without an order", Severity.ERROR, follows=("MT0205",)),
         "MT0202": FindingCode("two writes without an order", Severity.ERROR),
         "MT0203": FindingCode("words that are read before anything wrote them", Severity.WARNING),

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations
 
 from memtile.explain.deadlock.build import EngineWaits
 from memtile.explain.deadlock.graph import PartyKind
 from memtile.explain.deadlock.switch_waits import Party
+from memtile.explain.deadlock.unsent_ids import unsent_findings
 from memtile.explain.deadlock.word_balance import OffLength, WordBalance
 from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.names import called
@@ -31,7 +33,10 @@ def with_balance(findings: Sequence[Finding], balance: WordBalance | None) -> li
     if balance is None or not findings:
         return list(findings)
     rest, off = [each for each in findings if each.code not in WAITS], balance.off
-    exchanged = [*_exchanged_flows(balance, Severity.ERROR)] if len(rest) < len(findings) else []
+    exchanged = []
+    if len(rest) < len(findings):
+        unsent = [replace(each, severity=Severity.ERROR) for each in unsent_findings(balance.planned)]
+        exchanged = [*unsent, *_exchanged_flows(balance, Severity.ERROR)]
     if exchanged or not off:
         return [*exchanged, *rest] if exchanged else list(findings)
     explained = WAITS if off[0].sure >= _SURE else _ENDS

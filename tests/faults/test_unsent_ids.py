@@ -1,0 +1,37 @@
+"""Does a packet id that is sent twice, beside one that is never sent, get named?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from memtile.check.check import check
+from memtile.check.checked_program import of_mlir
+from memtile.explain.findings import Finding
+from memtile.importers.design import load_still
+from support.pages.corpus_scores import CORPUS
+
+FINE = (CORPUS / "packet-id-twice-fine.mlir").read_text(encoding="utf-8")
+CODE = "MT0143"
+
+
+def found(tmp_path: Path, text: str) -> list[Finding]:
+    """The findings of a check with the code."""
+    file = tmp_path / "design.mlir"
+    file.write_text(text, encoding="utf-8")
+    return [each for each in check("design", lambda: of_mlir(load_still(file))).findings if each.code == CODE]
+
+
+def test_an_id_sent_twice_beside_one_that_is_never_sent_is_named(tmp_path: Path) -> None:
+    (finding,) = found(tmp_path, FINE.replace("pkt_id = 6>", "pkt_id = 5>"))
+    assert "memory(0,1) MM2S 0 sends packets of id 5 with BD 2 and BD 3, and none of id 6" in finding.message
+    assert finding.fix == "Give one of BD 2 and BD 3 packet id 6."
+
+
+def test_an_id_of_each_receiver_is_fine(tmp_path: Path) -> None:
+    assert not found(tmp_path, FINE)
+
+
+def test_a_receiver_without_a_task_waits_for_no_packet(tmp_path: Path) -> None:
+    text = FINE.replace("pkt_id = 6>", "pkt_id = 5>")
+    start, end = text.index("    aie.mem(%t2)"), text.index("    aie.core(%t2)")
+    assert not found(tmp_path, text[:start] + text[end:])
