@@ -109,6 +109,8 @@ def test_a_worker_that_makes_one_turn_may_go_on_for_ever() -> None:
         f"Let core (0, 3) make 4 turns in line {where}, or loop without end (in IRON while_true=True of its "
         "Worker), or let"
     )
+    assert found.message.startswith("One of these two is off: core (0, 3) makes 1 turn of its loop")
+    assert found.sides[1].who.startswith("the host, the transfer")
 
 
 def test_where_two_loops_could_be_off_none_is_named() -> None:

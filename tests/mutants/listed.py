@@ -1986,6 +1986,20 @@ MUTANTS = (
         "tests/faults/test_unsent_ids.py::test_a_receiver_without_a_task_waits_for_no_packet",
     ),
     Mutant(
+        "any core reaches a lock",
+        "explain/deadlock/ends.py",
+        "if tile in reach[at[core]]]",
+        "if at[core] >= 0]",
+        "tests/faults/test_only_other_core.py",
+    ),
+    Mutant(
+        "one of two suspects alone is told",
+        "importers/kernels/turn_balance.py",
+        "            sides = (side, *other.sides)\n",
+        "            sides = (side,)\n",
+        "tests/faults/test_turn_balance.py::test_a_worker_that_makes_one_turn_may_go_on_for_ever",
+    ),
+    Mutant(
         "two circuits may end at one port",
         "importers/mlir/flow_senders.py",
         "and None in (other.packet, flow.packet)",

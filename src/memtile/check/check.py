@@ -59,7 +59,7 @@ def release_rule(subject: Subject) -> Iterator[Finding]:
 
 
 def packet_rule(subject: Subject) -> Iterator[Finding]:
-    """Packets that name the descriptors of others, whose headers are counted otherwise, or of the wrong id."""
+    """Packets that name the descriptors of others, with headers counted otherwise, or of other ids."""
     find = partial(planned_of, subject)
     if subject.array:
         yield from unsent_findings(find())

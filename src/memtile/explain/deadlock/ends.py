@@ -135,7 +135,9 @@ class ChainEnd:
                 return self._made("MT0309", f"{says}, and {core} has ended before it did anything", "", side)
             fix = f"Let {core} release it."
             return self._made("MT0302", f"{says}; {core} has ended and never released it", fix, side)
-        fix = f"Release {self._name} after the last use of what it guards, or do not wait for it."
+        other = self._only_other(first)
+        where = f" in {other}, the only other core that reaches it," if other else ""
+        fix = f"Release {self._name}{where} after the last use of what it guards, or do not wait for it."
         if (value := self.waits.operand(first)) > 0 and first.kind is PartyKind.CORE:
             fix = f"Let the host set it to {value} (aiex.set_lock, WorkerRuntimeBarrier.set), or release it."
         if self.waits.of_registers and self.waits.engine.channels.queue_count.any():
@@ -154,6 +156,21 @@ class ChainEnd:
             guess = self._made("MT0302", f"{says}; {sent}", fix, sides)
             return replace(guess, severity=Severity.WARNING)  # what they wrote is not known
         return self._made("MT0302", f"{says}, {UNRELEASED}", fix)
+
+    def _only_other(self, waiting: Party) -> str:
+        """The one core with a program that reaches the lock, beside who waits; empty if a DMA may be meant.
+
+        A descriptor of the lock's tile that acquires and releases nothing may lack this release.
+        """
+        engine, tile = self.waits.engine, owner(self.waits.engine, self.party.number)[0]
+        reach, at = plain(engine.spec.tiles).core_reach, plain(engine.state.cores).tile
+        others = [core for core in engine.cores.running if tile in reach[at[core]]]
+        others = [core for core in others if Party(PartyKind.CORE, core) != waiting]
+        steps = self.waits.chains.lock_steps()
+        silent = (gives is None for ch, _, gives in steps if engine.channels.tile[ch] == tile)
+        if len(others) != 1 or waiting.kind is not PartyKind.CORE or any(silent):
+            return ""
+        return self.words.name(Party(PartyKind.CORE, others[0]))
 
     def _ended_core(self) -> Party | None:
         """A core that could release the lock and has ended, one that took other locks first."""

@@ -43,7 +43,7 @@ def _twice(planned: PlannedWords, bds: Sequence[PlannedBd]) -> list[PlannedBd]:
 
 
 def _unsent(planned: PlannedWords, ch: int, bds: Sequence[PlannedBd]) -> Mapping[int, list[int]]:
-    """The receivers with tasks that nothing sends to, and the ids with which packets of the channel get there."""
+    """The receivers with tasks that nothing sends to, with the ids that lead from the channel to them."""
     engine, port = planned.engine, int(planned.engine.channels.switch_port[ch])
     if port < 0 or plain(engine.state.switch).mode[port] != PACKET:
         return {}

@@ -442,16 +442,23 @@ class Balance:
         if loop.turns == 1 and not core.endless and len(core.nodes) == 1:
             endless = "loop without end (in IRON while_true=True of its Worker)"
             fix = f"Let {whose} make {many_text(turns, 'turn')} in {where}, or {endless}"
+        sides = (side,)
         if len(moved) == 1:  # it may be that as well
-            other = self._of_transfers(moved[0], apart=True).fix
-            fix = f"{fix}, or {other[0].lower()}{other[1:-1]}"
-        fix += "."
-        return Finding(UNEVEN, CODES[UNEVEN].severity, message, (side,), fix=fix)
+            other = self._of_transfers(moved[0], apart=True)
+            fix = f"{fix}, or {_begun(other.fix)[:-1]}"
+            message = f"One of these two is off: {message[:-1]}, or {_begun(other.message)}"
+            sides = (side, *other.sides)
+        return Finding(UNEVEN, CODES[UNEVEN].severity, message, sides, fix=f"{fix}.")
 
 
 def listed(names: Sequence[str]) -> str:
     """``a, b and c``."""
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
+def _begun(sentence: str) -> str:
+    """A sentence within another one."""
+    return f"{sentence[0].lower()}{sentence[1:]}"
 
 
 def many_text(number: int | None, what: str) -> str:
