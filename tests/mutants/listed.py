@@ -2000,6 +2000,42 @@ MUTANTS = (
         "tests/faults/test_turn_balance.py::test_a_worker_that_makes_one_turn_may_go_on_for_ever",
     ),
     Mutant(
+        "a task may read what comes of it",
+        "check/external_order.py",
+        "if apart or self.moved[reader.ch] >= each.until)",
+        "if apart or each.until)",
+        "tests/faults/test_external_order.py::test_a_result_in_the_place_of_what_it_is_made_of_is_fine",
+    ),
+    Mutant(
+        "a token of an earlier pass ends a later one",
+        "check/external_order.py",
+        "each.code != _AT_THE_END or",
+        "each.code or",
+        "tests/faults/test_external_order.py::"
+        "test_a_pass_that_reads_what_the_one_before_may_not_have_written_is_named",
+    ),
+    Mutant(
+        "any room is enough",
+        "check/ring_locks.py",
+        "if starts <= many or",
+        "if starts <= many + 1 or",
+        "tests/faults/test_ring_locks.py::test_a_lock_that_starts_above_the_number_of_buffers_is_named",
+    ),
+    Mutant(
+        "a lock that counts transfers counts buffers",
+        "check/ring_locks.py",
+        "    return by_bds or (",
+        "    return True or (",
+        "tests/faults/test_ring_locks.py::test_a_lock_with_a_unit_for_each_buffer_or_for_each_transfer_is_fine",
+    ),
+    Mutant(
+        "a descriptor of a ring need not wait",
+        "check/ring_locks.py",
+        "len(odd) != 1",
+        "len(odd) != 2",
+        "tests/faults/test_ring_locks.py::test_the_one_descriptor_that_does_not_wait_is_named",
+    ),
+    Mutant(
         "two circuits may end at one port",
         "importers/mlir/flow_senders.py",
         "and None in (other.packet, flow.packet)",

@@ -11,6 +11,7 @@ from memtile.check.bd_reuse import reuse_findings
 from memtile.check.check_result import CheckResult
 from memtile.check.checked_program import Subject, of_design, twin
 from memtile.check.descriptor_rules import descriptor_findings, row_findings
+from memtile.check.external_order import external_findings, without_ends
 from memtile.check.guarded_words import with_guarded
 from memtile.check.hangs import hangs, left_out
 from memtile.check.host_rules import await_findings, bench_findings, token_findings
@@ -18,6 +19,7 @@ from memtile.check.known_memories import known_memories
 from memtile.check.left_words import part_findings
 from memtile.check.lock_rules import wait_findings
 from memtile.check.overflow import may_overflow, overflow_findings
+from memtile.check.ring_locks import ring_lock_findings
 from memtile.check.ring_turns import ring_findings
 from memtile.check.sharing import sharing_findings
 from memtile.check.streams import idle_receivers, planned_of, stream_findings
@@ -75,7 +77,9 @@ RULES: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
     wait_findings,
     sharing_findings,
     reuse_findings,
+    external_findings,
     ring_findings,
+    ring_lock_findings,
     row_findings,
     await_findings,
     bench_findings,
@@ -110,7 +114,7 @@ def check(name: str, make: Callable[[], Subject]) -> CheckResult:
         subject = make()
     except MemtileError as error:
         return CheckResult(name, tuple(refused(name, error)))
-    findings = [finding for rule in RULES for finding in rule(subject)]
+    findings = without_ends([finding for rule in RULES for finding in rule(subject)])
     hurried = twin(subject, make) if may_overflow(subject) else None
     linked = [each for made in subject.made for each in link_findings(made)]
     if linked:

@@ -1,0 +1,206 @@
+"""External memory that a host has read before it knows that it is written.
+
+A host that starts a task which reads what an earlier one writes, without a wait between them, has both at
+work at once. The earlier one may be the result of what the later one brings, where a design computes in
+place: so of channels that locks, streams or cores connect only a task counts before which as many words were
+brought as the earlier one and those before it write.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from memtile.access.distinct import distinct
+from memtile.access.walk import Walk, addresses
+from memtile.arch.tiles import S2MM, WORD_BYTES
+from memtile.check.checked_program import Subject
+from memtile.check.sharing import connected
+from memtile.check.task_list import GivenTask, HostStep
+from memtile.explain.bd_findings import line_of
+from memtile.explain.findings import Finding, Severity, Side
+from memtile.explain.moves import Move
+from memtile.explain.names import called
+from memtile.runs.awaited import PushedTasks
+
+UNORDERED, _AT_THE_END = "MT0201", "MT0116"
+_MOST_WORDS = 1 << 20
+_NOTHING = np.zeros(0, np.int64)
+Elements = npt.NDArray[np.int64]
+Places = dict[tuple[str, int], Elements]
+"""Elements, by the name and size of the memory."""
+
+
+class _Write(NamedTuple):
+    """A task into external memory of which the host does not know that it has ended.
+
+    Attributes:
+        task: it.
+        number: among those of its channel, from 1 on.
+        until: words that its channel writes until its end.
+        places: of external memory that it writes.
+    """
+
+    task: GivenTask
+    number: int
+    until: int
+    places: Places
+
+
+@dataclass(slots=True)
+class _Steps:
+    """A host's tasks at external memory, as it goes through its steps.
+
+    Args:
+        groups: by model index of a channel a number that connected ones have in common.
+
+    Attributes:
+        open: by channel the writes that may be at work.
+        pushed: by channel its tasks so far.
+        moved: by channel the words of these.
+    """
+
+    groups: Mapping[int, int]
+    open: dict[int, list[_Write]] = field(default_factory=dict)
+    pushed: dict[int, PushedTasks] = field(default_factory=dict)
+    moved: Counter[int] = field(default_factory=Counter)
+
+    def push(self, task: GivenTask, places: Places, *, writes: bool) -> None:
+        """A task is started."""
+        own = self.pushed.setdefault(task.ch, PushedTasks())
+        own.push(token=task.token)
+        self.moved[task.ch] += task.words or 0
+        if writes:
+            write = _Write(task, own.count, self.moved[task.ch], places)
+            self.open.setdefault(task.ch, []).append(write)
+
+    def wait(self, step: HostStep) -> None:
+        """The host has waited; what a channel that is connected with others has done, these may have too."""
+        if step.ch < 0:
+            self.open.clear()
+            return
+        known = self.groups.get(step.ch)
+        for ch in [ch for ch in self.open if ch != step.ch and self.groups.get(ch) == known]:
+            del self.open[ch]
+        if step.ch in self.open and not step.room:
+            ended = self.pushed[step.ch].ended(step.many, by_token=step.token)
+            self.open[step.ch] = [each for each in self.open[step.ch] if each.number > ended]
+
+    def before(self, reader: GivenTask) -> Iterator[_Write]:
+        """The writes that a task which reads does not feed."""
+        for ch, own in self.open.items():
+            apart = self.groups.get(ch) != self.groups.get(reader.ch)
+            yield from (each for each in own if apart or self.moved[reader.ch] >= each.until)
+
+
+def external_findings(subject: Subject) -> Iterator[Finding]:
+    """One finding for each two channels of which one reads what the other may not have written yet."""
+    if not subject.array:
+        return
+    told, groups, places = set[tuple[int, int]](), connected(subject), _places(subject)
+    for host, steps in subject.log.steps.items():
+        for reader, write, where, common in _unordered(subject, steps, groups, places) if host >= 0 else ():
+            if (reader.ch, write.task.ch) not in told:
+                told.add((reader.ch, write.task.ch))
+                yield _finding(subject, reader, write, where, common)
+
+
+def without_ends(findings: Sequence[Finding]) -> list[Finding]:
+    """The findings, without transfers at the end of a host whose token an earlier one has sent.
+
+    A host that does not wait for an earlier transfer takes its token for that of a later one.
+
+    Args:
+        findings: of a check.
+    """
+    writers = {each.sides[1].who for each in findings if each.code == UNORDERED}
+    return [each for each in findings if each.code != _AT_THE_END or each.sides[0].who not in writers]
+
+
+def _unordered(
+    subject: Subject, steps: Sequence[HostStep], groups: Mapping[int, int], places: Mapping[int, Places]
+) -> Iterator[tuple[GivenTask, _Write, str, Elements]]:
+    """Tasks that read, writes that may be at work then, the memory, and its elements that both touch."""
+    direction, known = subject.engine.channels.direction, _Steps(groups)
+    for step in steps:
+        if step.waits:
+            known.wait(step)
+        elif step.pushes:
+            task, touched = subject.log.tasks[step.task], places.get(step.task, {})
+            writes = bool(direction[task.ch] == S2MM)
+            for write in known.before(task) if not writes else ():
+                for key in touched.keys() & write.places.keys():
+                    common = np.intersect1d(touched[key], write.places[key])
+                    if len(common):
+                        yield task, write, key[0], common
+            known.push(task, touched, writes=writes)
+
+
+def _places(subject: Subject) -> dict[int, Places]:
+    """What each task touches of external memory, by its number; without those of which it is not known."""
+    found: dict[int, Places] = {}
+    by_channel: dict[int, list[int]] = {}
+    for number, task in enumerate(subject.log.tasks):
+        if subject.engine.channels.external[task.ch] >= 0 and not task.endless:
+            by_channel.setdefault(task.ch, []).append(number)
+    for ch, numbers in by_channel.items():
+        moves = [move for move in subject.moves if move.who == called(subject.engine, ch)]
+        tasks = [subject.log.tasks[number] for number in numbers]
+        if len(moves) == sum(len(task.bds) for task in tasks):
+            rest = iter(moves)
+            found |= {
+                n: _moved([*islice(rest, len(task.bds))]) for n, task in zip(numbers, tasks, strict=True)
+            }
+        elif subject.engine.external.buffers:
+            found |= {n: _addressed(subject, task) for n, task in zip(numbers, tasks, strict=True)}
+    return found
+
+
+def _moved(moves: Sequence[Move]) -> Places:
+    """Elements by memory, of what a text says of transfers."""
+    found: Places = {}
+    for move in moves:
+        if move.count <= _MOST_WORDS:
+            key = (move.memory, move.elements)
+            found[key] = np.union1d(found.get(key, _NOTHING), move.touched)
+    return found
+
+
+def _addressed(subject: Subject, task: GivenTask) -> Places:
+    """Words by external buffer, of what the descriptors of a task say."""
+    found: Places = {}
+    for bd in task.bds:
+        if not bd.descriptor.valid or bd.descriptor.length > _MOST_WORDS:
+            continue
+        words = distinct(addresses(Walk.of(bd.descriptor, 0).unpadded()))
+        for buffer in subject.engine.external.buffers.values():
+            first = buffer.address // WORD_BYTES
+            own = words[(words >= first) & (words < buffer.end // WORD_BYTES)] - first
+            if len(own):
+                key = (f"external buffer {buffer.name!r}", buffer.words)
+                found[key] = np.union1d(found.get(key, _NOTHING), own)
+    return found
+
+
+def _finding(subject: Subject, reader: GivenTask, write: _Write, where: str, common: Elements) -> Finding:
+    names = [called(subject.engine, task.ch) for task in (reader, write.task)]
+    tasks = [
+        f"the task of {line_of(each.place)}" if each.place else "its task" for each in (reader, write.task)
+    ]
+    first, last = int(common[0]), int(common[-1])
+    message = (
+        f"{names[0]} reads elements {first} to {last} of {where} with {tasks[0]}, and the host does not wait "
+        f"before that for {tasks[1]} on {names[1]}, which writes them."
+    )
+    fix = f"Wait for {tasks[1]} on {names[1]} before the start of {tasks[0]}."
+    sides = (
+        Side(names[0], f"reads elements {first} to {last} of {where}", reader.place),
+        Side(names[1], f"writes elements {first} to {last} of {where}", write.task.place),
+    )
+    return Finding(UNORDERED, Severity.ERROR, message, sides, fix=fix)

@@ -1,0 +1,83 @@
+"""Does a check find external memory that a host has read before it knows that it is written?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memtile.check.check import check
+from memtile.check.checked_program import of_mlir
+from memtile.explain.findings import Finding
+from memtile.importers.design import load_still
+from support.mlir.mlir_designs import device
+from support.pages.corpus_scores import CORPUS
+
+FINE = (CORPUS / "second-pass-too-early-fine.mlir").read_text(encoding="utf-8")
+WAIT = "      aiex.dma_await_task(%t1)\n"
+CODES = ("MT0116", "MT0201")
+
+
+def found(tmp_path: Path, text: str) -> list[Finding]:
+    """The findings of a check about external memory."""
+    file = tmp_path / "design.mlir"
+    file.write_text(text, encoding="utf-8")
+    return [
+        each for each in check("design", lambda: of_mlir(load_still(file))).findings if each.code in CODES
+    ]
+
+
+def test_a_pass_that_reads_what_the_one_before_may_not_have_written_is_named(tmp_path: Path) -> None:
+    """The wait at the end, which gets the token of the first pass, is nothing of its own."""
+    (finding,) = found(tmp_path, FINE.replace(WAIT, ""))
+    assert finding.code == "MT0201"
+    assert "reads elements 0 to 255 of argument 1" in finding.message
+    line = next(n for n, each in enumerate(FINE.splitlines(), 1) if "dma_start_task(%t1)" in each)
+    assert finding.fix.startswith(f"Wait for the task of line {line} on interface(0,0) S2MM 0 'dst' before")
+
+
+def test_a_wait_between_two_passes_is_fine(tmp_path: Path) -> None:
+    assert not found(tmp_path, FINE)
+
+
+@pytest.mark.parametrize("array", ["%b", "%a"])
+def test_a_result_in_the_place_of_what_it_is_made_of_is_fine(tmp_path: Path, array: str) -> None:
+    """All that the first task writes comes of what the later ones read, in two parts."""
+    part = "[0, 0, 0, {}][1, 1, 1, 32][0, 0, 0, 1]"
+    lines = [
+        "aie.flow(%s, DMA : 0, %m, DMA : 0)",
+        "aie.flow(%m, DMA : 0, %s, DMA : 0)",
+        "aie.shim_dma_allocation @in(%s, MM2S, 0)",
+        "aie.shim_dma_allocation @out(%s, S2MM, 0)",
+        "%words = aie.buffer(%m) : memref<32xi32>",
+        "%free = aie.lock(%m, 0) {init = 1 : i32}",
+        "%full = aie.lock(%m, 1) {init = 0 : i32}",
+        """%dma = aie.memtile_dma(%m) {
+          %0 = aie.dma_start(S2MM, 0, ^w, ^n)
+        ^w:
+          aie.use_lock(%free, AcquireGreaterEqual, 1)
+          aie.dma_bd(%words : memref<32xi32>, 0, 32)
+          aie.use_lock(%full, Release, 1)
+          aie.next_bd ^w
+        ^n:
+          %1 = aie.dma_start(MM2S, 0, ^r, ^e)
+        ^r:
+          aie.use_lock(%full, AcquireGreaterEqual, 1)
+          aie.dma_bd(%words : memref<32xi32>, 0, 32)
+          aie.use_lock(%free, Release, 1)
+          aie.next_bd ^r
+        ^e:
+          aie.end
+        }""",
+        "aie.runtime_sequence(%a: memref<64xi32>, %b: memref<64xi32>) {",
+        f"aiex.npu.dma_memcpy_nd({array}[0, 0, 0, 0][1, 1, 1, 64][0, 0, 0, 1]) "
+        "{id = 0 : i64, metadata = @out, issue_token = true} : memref<64xi32>",
+        *(
+            f"aiex.npu.dma_memcpy_nd(%a{part.format(32 * n)}) {{id = {n + 1} : i64, metadata = @in}} "
+            ": memref<64xi32>"
+            for n in range(2)
+        ),
+        "aiex.npu.dma_wait {symbol = @out}",
+        "}",
+    ]
+    assert not found(tmp_path, device(*lines))

@@ -1,0 +1,60 @@
+"""Does a check find locks with more room than buffers, and the one descriptor that does not wait?"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from memtile import MemoryTile
+from memtile.check.check import check_design
+from memtile.explain.findings import Finding
+
+WORDS = 8
+
+
+def tile(*, room: int = 3, left_out: int = -1, back: bool = True) -> MemoryTile:
+    """A ring of three buffers, each written and read once in a turn."""
+    made = MemoryTile("npu1")
+    slots = [made.buffer(f"slot{n}", WORDS, np.int32) for n in range(3)]
+    free, full = made.lock(room, "free"), made.lock(0, "full")
+    writes = [
+        made.write(slot).guarded(None if n == left_out else free.acquire(1), full.release())
+        for n, slot in enumerate(slots)
+    ]
+    given = free.release() if back else None
+    made.s2mm[0].start(*writes, loop=True)
+    made.mm2s[0].start(*(made.read(slot).guarded(full.acquire(1), given) for slot in slots), loop=True)
+    made.s2mm[0].feed(np.arange(3 * WORDS, dtype=np.int32))
+    made.mm2s[0].expect(np.arange(3 * WORDS, dtype=np.int32))
+    return made
+
+
+def found(code: str, **how: int) -> list[Finding]:
+    """The findings of a check with a code."""
+    return [each for each in check_design(lambda: tile(**how)).findings if each.code == code]
+
+
+def test_a_lock_that_starts_above_the_number_of_buffers_is_named() -> None:
+    (finding,) = found("MT0204", room=4)
+    assert finding.message.startswith(
+        "lock 0 'free' starts at 4, and S2MM 0, which acquires it, writes 3 buffers"
+    )
+    assert (
+        finding.fix == "Initialise lock 0 'free' to 3, the number of buffers: 4 is more room than there is."
+    )
+
+
+@pytest.mark.parametrize("how", [{"room": 3}, {"room": 2}, {"room": 9, "back": False}])
+def test_a_lock_with_a_unit_for_each_buffer_or_for_each_transfer_is_fine(how: dict[str, int]) -> None:
+    assert not found("MT0204", **how)
+
+
+@pytest.mark.parametrize("left_out", [0, 2])
+def test_the_one_descriptor_that_does_not_wait_is_named(left_out: int) -> None:
+    (finding,) = found("MT0105", left_out=left_out)
+    assert finding.message.startswith(f"S2MM 0 (BD {left_out}) acquires no lock, and BDs ")
+    assert finding.fix == f"Let S2MM 0 (BD {left_out}) acquire lock 0 'free' too."
+
+
+def test_a_chain_of_which_all_wait_is_fine() -> None:
+    assert not found("MT0105")
