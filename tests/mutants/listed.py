@@ -2017,8 +2017,8 @@ MUTANTS = (
     Mutant(
         "any room is enough",
         "check/ring_locks.py",
-        "if starts <= many or",
-        "if starts <= many + 1 or",
+        "starts <= many\n",
+        "starts <= many + 1\n",
         "tests/faults/test_ring_locks.py::test_a_lock_that_starts_above_the_number_of_buffers_is_named",
     ),
     Mutant(
