@@ -298,3 +298,30 @@ def test_an_object_fifo_that_repeats_its_objects_too_seldom_is_named(turns: int)
         "Let the transfer of @weight in line 35 send 8 objects (32 words in all), "
         "or give @again the repeat_count 4."
     )
+
+
+def behind(*inside: str) -> str:
+    """A core that makes four objects of four, and releases what it makes behind its loop."""
+    take, give = use("y", "Produce", 16).split("\n")
+    return device(
+        fifo("x", "s", "c", 16),
+        fifo("y", "c", "s", 16),
+        core("c", loop(9, loop(4, take, *inside, use("x", "Consume", 16)), give)),
+        host(
+            copied("y", "b", 0).replace("{id", "{issue_token = true, id"),
+            copied("x", "a", 1),
+            WAIT.replace("out", "y"),
+        ),
+    )
+
+
+def test_a_release_behind_the_loop_of_its_acquire_is_named() -> None:
+    (found,) = checked(behind())
+    assert found.message.startswith("core (0, 2) acquires @y in each of the 4 turns of its loop in line ")
+    assert found.fix == "Release @y in the loop, in each turn."
+
+
+def test_a_release_behind_a_loop_that_releases_too_is_none_of_it() -> None:
+    """Each object is given back twice, which is another mistake."""
+    found = checked(behind(use("y", "Produce", 16).split("\n")[1]))
+    assert not [each for each in found if each.fix == "Release @y in the loop, in each turn."]

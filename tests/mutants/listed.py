@@ -2036,6 +2036,20 @@ MUTANTS = (
         "tests/faults/test_ring_locks.py::test_the_one_descriptor_that_does_not_wait_is_named",
     ),
     Mutant(
+        "a release belongs to no loop",
+        "importers/kernels/turn_balance.py",
+        "        if len(behind) == 1:\n",
+        "        if False:\n",
+        "tests/faults/test_turn_balance.py::test_a_release_behind_the_loop_of_its_acquire_is_named",
+    ),
+    Mutant(
+        "any release behind a loop belongs to it",
+        "importers/kernels/released_behind.py",
+        "if step.key not in given)",
+        "if step.key)",
+        "tests/faults/test_turn_balance.py::test_a_release_behind_a_loop_that_releases_too_is_none_of_it",
+    ),
+    Mutant(
         "two circuits may end at one port",
         "importers/mlir/flow_senders.py",
         "and None in (other.packet, flow.packet)",

@@ -3,9 +3,10 @@
 In a round of its outermost loop a core takes so many objects of each object FIFO and gives so many. Between
 two cores these numbers are equal, or one divides the other; of the object FIFOs of a host they have one
 ratio to what it sends and receives in all. Where they have not, and another number of turns of one loop alone
-would make all of them fit, that loop is off. Where no loop would, and another length of the host's transfers
-through one object FIFO alone would, or through all that move as much as it does, these are off; else another
-``repeat_count`` of one object FIFO that is linked may.
+would make all of them fit, that loop is off; a release behind the loop of its acquire is looked at before.
+Where no loop would, and another length of the host's transfers through one object FIFO alone would, or
+through all that move as much as it does, these are off; else another ``repeat_count`` of one object FIFO
+that is linked may.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from memtile.explain.bd_findings import line_of as said_line
 from memtile.explain.findings import CODES, Finding, Side
 from memtile.importers.kernels.lock_names import core_text, line_of, place_of
 from memtile.importers.kernels.lock_steps import Branch, Key, Loop, Node, all_steps, known_way
+from memtile.importers.kernels.released_behind import released_behind
 from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.description import FifoDescription
 
@@ -149,6 +151,10 @@ class Balance:
         wrong = self._uneven(self.counts)
         if not wrong:
             return
+        behind = [*self._released_behind()]
+        if len(behind) == 1:
+            yield behind[0]
+            return
         tried = [
             ((core, loop, turns, 0), {**self.counts, core.tile: counts})
             for core in self.cores
@@ -173,6 +179,16 @@ class Balance:
                 yield replace(found, fix=f"{found.fix[:-1]}{other}")
             elif len(repeats) == 1 and not moved:
                 yield self._of_repeat(*repeats[0])
+
+    def _released_behind(self) -> Iterator[Finding]:
+        """Releases that stand behind the loop of their acquire, and that alone make all uneven."""
+        for core in self.cores:
+            for found in released_behind(core.nodes):
+                own = {**self.counts[core.tile]}
+                own[found.key] = own.get(found.key, 0) * found.turns
+                if not self._uneven({**self.counts, core.tile: own}):
+                    described = next(each for each in self._made.device.cores if each.tile == core.tile)
+                    yield found.finding(core_text(self._made, described))
 
     def _changes_together(self) -> Iterator[tuple[_Change, Mapping[str, Counts]]]:
         """Other turns of a loop that several cores run, as a program wrote their bodies from one."""
