@@ -2050,6 +2050,13 @@ MUTANTS = (
         "tests/faults/test_turn_balance.py::test_a_release_behind_a_loop_that_releases_too_is_none_of_it",
     ),
     Mutant(
+        "each length that disagrees is off",
+        "explain/deadlock/word_balance.py",
+        "        if len(alone) == 1 or (",
+        "        if False and (",
+        "tests/faults/test_one_length_for_all.py",
+    ),
+    Mutant(
         "two circuits may end at one port",
         "importers/mlir/flow_senders.py",
         "and None in (other.packet, flow.packet)",

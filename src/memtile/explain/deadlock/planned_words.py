@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -104,6 +104,18 @@ class PlannedWords:
         c, many = engine.channels, Counter(ch for ch, *_ in present)
         before = c.tasks_done - ((c.task_bd < 0) & (c.bds_done == [many[ch] for ch in range(len(c.phase))]))
         return cls(engine, present, np.flatnonzero(before > 0).tolist())
+
+    def with_length(self, bd: PlannedBd, length: int) -> PlannedWords:
+        """The same descriptors, one of them with another length.
+
+        Args:
+            bd: one of them.
+            length: in words.
+        """
+        other = PlannedWords(self.engine, (), self._lost)
+        new = self._bd(bd.ch, bd.number, replace(bd.descriptor, length=length), bd.said)
+        other.bds = {ch: [new if each is bd else each for each in bds] for ch, bds in self.bds.items()}
+        return other
 
     def is_complete(self, ch: int) -> bool:
         """Whether all descriptors that a channel ever ran are known."""

@@ -95,6 +95,28 @@ class WordBalance:
 
     @cached_property
     def off(self) -> list[OffLength]:
+        """The descriptors that more measures speak against than for, the surest first.
+
+        Where one length alone sets all of them right, and leaves less that disagrees than others, it is that.
+        """
+        found = self._against_own()
+        alone = sorted(self._alone(found[0].sure), key=lambda each: each[0]) if found else []
+        if len(alone) == 1 or (alone and alone[0][0] < alone[1][0]):
+            return [alone[0][1]]
+        return found
+
+    @property
+    def _disagreement(self) -> int:
+        """The weight of all measures that speak against a length."""
+        return sum(
+            each.weight
+            for bds in self.planned.bds.values()
+            for bd in bds
+            for each in self.opinions(bd)
+            if not each.says(bd.length)
+        )
+
+    def _against_own(self) -> list[OffLength]:
         """The descriptors that more measures speak against than for, the surest first."""
         found = []
         for bds in self.planned.bds.values():
@@ -103,6 +125,19 @@ class WordBalance:
                 if one is not None:
                     found.append(one)
         return sorted(found, key=lambda each: -each.sure)
+
+    def _alone(self, sure: int) -> Iterator[tuple[int, OffLength]]:
+        """Descriptors with another length with which none is off, and what disagrees then."""
+        for bds in self.planned.bds.values():
+            for bd in bds:
+                opinions = list(self.opinions(bd))
+                for length in dict.fromkeys(each.length for each in opinions):
+                    if length in (0, bd.length):
+                        continue
+                    other = WordBalance(self.planned.with_length(bd, length), self._areas)
+                    if not other._against_own():
+                        reasons = [each for each in opinions if each.says(length)]
+                        yield other._disagreement, OffLength(bd, length, reasons, sure)
 
     def _judged(self, bd: PlannedBd) -> OffLength | None:
         opinions = list(self.opinions(bd))
