@@ -2043,13 +2043,6 @@ MUTANTS = (
         "tests/faults/test_turn_balance.py::test_a_release_behind_the_loop_of_its_acquire_is_named",
     ),
     Mutant(
-        "any release behind a loop belongs to it",
-        "importers/kernels/released_behind.py",
-        "if step.key not in given)",
-        "if step.key)",
-        "tests/faults/test_turn_balance.py::test_a_release_behind_a_loop_that_releases_too_is_none_of_it",
-    ),
-    Mutant(
         "each length that disagrees is off",
         "explain/deadlock/word_balance.py",
         "        if len(alone) == 1 or (",
