@@ -9,7 +9,7 @@ from itertools import combinations
 from memtile.explain.deadlock.build import EngineWaits
 from memtile.explain.deadlock.graph import PartyKind
 from memtile.explain.deadlock.switch_waits import Party
-from memtile.explain.deadlock.unsent_ids import unsent_findings
+from memtile.explain.deadlock.unsent_ids import UNSENT, unsent_findings
 from memtile.explain.deadlock.word_balance import OffLength, WordBalance
 from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.names import called
@@ -49,7 +49,7 @@ def with_balance(findings: Sequence[Finding], balance: WordBalance | None) -> li
     return [*made, *rest]
 
 
-_CAUSES = frozenset(("MT0305", "MT0306", "MT0308", "MT0311", "MT0315", "MT0316"))
+_CAUSES = frozenset(("MT0305", "MT0306", "MT0308", "MT0311", "MT0315", "MT0316", UNSENT))
 """What is wrong by itself, whoever waits for it."""
 _LOST, _NEVER_RELEASED = "MT0306", "MT0302"
 
@@ -66,7 +66,9 @@ def without_followers(found: Sequence[tuple[Party, Finding]], waits: EngineWaits
     codes = {each.code for _, each in found}
     if codes.isdisjoint(_CAUSES):
         return [each for _, each in found]
-    rest = [(party, each) for party, each in found if not has_done_its_part(party, waits)]
+    rest = [
+        (party, each) for party, each in found if each.code == UNSENT or not has_done_its_part(party, waits)
+    ]
     if _LOST not in codes:
         return [each for _, each in rest]
     return [each for party, each in rest if party.kind is not PartyKind.LOCK or each.code != _NEVER_RELEASED]

@@ -18,6 +18,7 @@ from memtile.explain.deadlock.planned_words import PlannedWords
 from memtile.explain.deadlock.sentences import UNRELEASED, Sentences, receives
 from memtile.explain.deadlock.switch_waits import Party
 from memtile.explain.deadlock.tokens import silent_tasks, stuck_token, token_is_stuck
+from memtile.explain.deadlock.unsent_ids import UNSENT
 from memtile.explain.deadlock.wrong_locks import START_THERE, control_senders, unanswered, wrong_release
 from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.lock_waits import owner
@@ -365,7 +366,7 @@ class ChainEnd:
         if used and first.kind is PartyKind.CHANNEL:
             ids = self._other_ids(first.number)
             if ids is not None:
-                return self._made("MT0304", f"{says}; {ids[0]}", ids[1])
+                return self._made(UNSENT, f"{says}; {ids[0]}", ids[1])
         if used:
             did, fix = self._all_sent()
             cores = self._starving_cores(first) if self._part_moved() is None else []
