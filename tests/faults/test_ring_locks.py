@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -29,7 +31,7 @@ def tile(*, room: int = 3, left_out: int = -1, back: bool = True) -> MemoryTile:
     return made
 
 
-def found(code: str, **how: int) -> list[Finding]:
+def found(code: str, **how: Any) -> list[Finding]:
     """The findings of a check with a code."""
     return [each for each in check_design(lambda: tile(**how)).findings if each.code == code]
 

@@ -458,7 +458,7 @@ class Balance:
         if loop.turns == 1 and not core.endless and len(core.nodes) == 1:
             endless = "loop without end (in IRON while_true=True of its Worker)"
             fix = f"Let {whose} make {many_text(turns, 'turn')} in {where}, or {endless}"
-        sides = (side,)
+        sides: tuple[Side, ...] = (side,)
         if len(moved) == 1:  # it may be that as well
             other = self._of_transfers(moved[0], apart=True)
             fix = f"{fix}, or {_begun(other.fix)[:-1]}"
