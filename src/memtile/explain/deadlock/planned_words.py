@@ -105,8 +105,8 @@ class PlannedWords:
         before = c.tasks_done - ((c.task_bd < 0) & (c.bds_done == [many[ch] for ch in range(len(c.phase))]))
         return cls(engine, present, np.flatnonzero(before > 0).tolist())
 
+    def with_length(self, bd: PlannedBd, length: int) -> PlannedWords:
         """Return the descriptors with another length of one of them.
-        """The same descriptors, one of them with another length.
 
         Args:
             bd: one of them.
