@@ -13782,8 +13782,8 @@ MUTANTS = (
     Mutant(
         "two flows are exchanged only where a length is off",
         "explain/deadlock/balance_findings.py",
-        "[*_exchanged_flows(balance, Severity.ERROR)] if len(rest) < len(findings) else []",
-        "[]",
+        "exchanged = [*unsent, *_exchanged_flows(balance, Severity.ERROR)]",
+        "exchanged = [*unsent]",
         "tests/faults/test_word_balance.py::test_two_flows_with_each_others_receivers_are_named",
     ),
     Mutant(

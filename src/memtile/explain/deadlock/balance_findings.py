@@ -33,7 +33,7 @@ def with_balance(findings: Sequence[Finding], balance: WordBalance | None) -> li
     if balance is None or not findings:
         return list(findings)
     rest, off = [each for each in findings if each.code not in WAITS], balance.off
-    exchanged = []
+    exchanged: list[Finding] = []
     if len(rest) < len(findings):
         unsent = [replace(each, severity=Severity.ERROR) for each in unsent_findings(balance.planned)]
         exchanged = [*unsent, *_exchanged_flows(balance, Severity.ERROR)]
