@@ -60,7 +60,7 @@ def value_changes(objects: Objects, given: Sequence[Given], message: str) -> Ite
     for (n, one), (m, other_one) in combinations(enumerate(given[:_MOST]), 2):
         if len(one.data) == len(other_one.data) and one.data != other_one.data:
             names = [_name(objects, each) for each in (one, other_one)]
-            lines = [each.line for each in (one, other_one) if each.line]
+            lines = dict.fromkeys(each.line for each in (one, other_one) if each.line)
             where = f" ({' and '.join(lines)})" * bool(lines)
             says = f"exchange what calls {n + 1} and {m + 1} of update give {names[0]} and {names[1]}{where}"
             candidate = Candidate(

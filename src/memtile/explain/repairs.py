@@ -263,7 +263,7 @@ def _located(finding: Finding, repair: Repair, other: Repair | None = None) -> F
     side = Side(who, "is another one with the repair", place)
     fix = f"{says}. Tried: all words are as expected."
     if other is not None and other.compared:
-        fix = f"One of two: {says}; or {other.says}. Tried: all words are as expected with either."
+        fix = f"One of two: {repair.says}; or {other.says}. Tried: all words are as expected with either."
     return replace(found, sides=(side, *finding.sides), fix=fix)
 
 
