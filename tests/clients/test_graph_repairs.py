@@ -15,9 +15,10 @@ from memtile.adf import graph_file
 from memtile.adf.description import Connection, Loop, Port, Tiling
 from memtile.adf.graph_changes import GraphChange, order_changes
 from memtile.adf.graph_repairs import changes_of, repaired
+from memtile.adf.host_program import Given
 from memtile.adf.objects import Objects
 from memtile.adf.size_changes import size_changes
-from memtile.adf.value_changes import Given, value_changes
+from memtile.adf.value_changes import value_changes
 from memtile.cli.main import app
 from memtile.runs.options import USUAL
 from support.adf.sketch import Sketch, buffer

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from memtile.adf import host_program as asked
 from memtile.adf.description import Description, MemoryObject, Plio
 from memtile.adf.graph_program import graph_program
-from memtile.adf.host_program import HostProgram, Request
+from memtile.adf.host_program import Given, HostProgram, Request
 from memtile.adf.host_waits import HostWaitError
 from memtile.adf.kernel_calls import KernelCode, KernelOptions
 from memtile.adf.output_files import CSV, OutputFiles, element_at
@@ -28,7 +28,6 @@ from memtile.adf.plan import Plan
 from memtile.adf.planning import plan_of
 from memtile.adf.program_options import ProgramOptions
 from memtile.adf.record import description_of, line_in, refusal
-from memtile.adf.value_changes import Given
 from memtile.arch.devices import device as find_device
 from memtile.corelib.call_costs import RANGE, CallCost
 from memtile.errors import DesignError, InputFileError

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
 from memtile.adf.graph_changes import GraphChange
+from memtile.adf.host_program import Given
 from memtile.adf.objects import Objects
 from memtile.explain.off_by import other_values
 from memtile.explain.repairs import Candidate
@@ -17,23 +17,6 @@ _OTHER, _EXCHANGED = 0.05, 0.55
 """How unlikely a change is: to a number with which the words would be right, of two values for each other."""
 _MOST = 12  # updates between which values are exchanged
 _INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
-
-
-@dataclass(frozen=True, slots=True)
-class Given:
-    """A call of ``update``.
-
-    Attributes:
-        port: id of the port that is updated.
-        element: type of its elements, ``int32``.
-        data: bytes of the value.
-        line: of the call, ``main.cpp:31``; empty if the program does not say it.
-    """
-
-    port: int
-    element: str
-    data: bytes
-    line: str = ""
 
 
 def value_changes(objects: Objects, given: Sequence[Given], message: str) -> Iterator[GraphChange]:

@@ -270,7 +270,7 @@ def _scaled(got: Array, expected: Array) -> MismatchCause | None:
 
 
 def _partly_scaled(got: Array, expected: Array) -> MismatchCause | None:
-    """The same of all that is wrong, where the rest is right: of one core, or since a number changed."""
+    """All that is wrong is off alike and the rest is right: words of one core, or since a number changed."""
     wrong = got != expected
     many = int(wrong.sum())
     if many < _LEAST_WRONG or many == len(got) or got.dtype.kind not in "iu" or _constant(expected[wrong]):
