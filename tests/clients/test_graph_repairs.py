@@ -15,8 +15,10 @@ from memtile.adf import graph_file
 from memtile.adf.description import Connection, Loop, Port, Tiling
 from memtile.adf.graph_changes import GraphChange, order_changes
 from memtile.adf.graph_repairs import changes_of, repaired
+from memtile.adf.host_program import Given
 from memtile.adf.objects import Objects
 from memtile.adf.size_changes import size_changes
+from memtile.adf.value_changes import value_changes
 from memtile.cli.main import app
 from memtile.runs.options import USUAL
 from support.adf.sketch import Sketch, buffer
@@ -41,6 +43,12 @@ using namespace adf;
 #endif
 #ifndef ROUNDS
 #define ROUNDS 2
+#endif
+#ifndef FIRST_GAIN
+#define FIRST_GAIN 3
+#endif
+#ifndef LAST
+#define LAST 4
 #endif
 void mix(adf::input_buffer<int32>& a, adf::input_buffer<int32>& b, int32 gain,
          adf::output_buffer<int32>& out);
@@ -70,7 +78,7 @@ Mixed gr;
 int main() {
     gr.init();
     gr.run(ROUNDS);
-    for (int n = 0; n < UPDATES; n++) gr.update(gr.gain, 3 + n);
+    for (int n = 0; n < UPDATES; n++) gr.update(gr.gain, n ? LAST : FIRST_GAIN);
     gr.wait();
     gr.end();
     return 0;
@@ -144,9 +152,14 @@ def mixed(tmp_path: Path) -> Path:
     [
         (
             {"FIRST": 1},
-            "graph.cpp:33",
-            "exchange gr.a and gr.b, which lead to gr.k.in[1] and gr.k.in[0] (graph.cpp:33 and "
-            "graph.cpp:34), or what the host gives them",
+            "graph.cpp:39",
+            "exchange gr.a and gr.b, which lead to gr.k.in[1] and gr.k.in[0] (graph.cpp:39 and "
+            "graph.cpp:40), or what the host gives them",
+        ),
+        (
+            {"FIRST_GAIN": 4, "LAST": 3},
+            "graph.cpp:49",
+            "exchange what calls 1 and 2 of update give gr.gain and gr.gain (graph.cpp:49)",
         ),
     ],
 )
@@ -165,6 +178,46 @@ def test_the_change_with_which_the_expected_words_come_is_the_finding(
     assert finding.repair.says == says
     assert finding.sides[0].place == place
     assert finding.fix == f"{says[:1].upper()}{says[1:]}. Tried: all words are as expected."
+
+
+@needs("c++", FOUND)
+def test_a_parameter_that_main_updates_with_another_number_is_the_finding(mixed: Path) -> None:
+    (mixed / "b.txt").write_text("0\n" * 32)
+    want = {"z": (A * np.array([[3], [4]])).astype(np.int32)}
+    program = adf.load(mixed / "graph.cpp", defines={"LAST": 6}, folder=mixed)
+    before = program.run().against(want)
+    assert [(each.element, each.data[0], each.line) for each in before.given] == [
+        ("int32", 3, "graph.cpp:49"),
+        ("int32", 6, "graph.cpp:49"),
+    ]
+    assert before.result is not None
+    assert "all 16 elements that are wrong, from element 16 on, 3/2 times as large" in (
+        before.result.findings[0].message
+    )
+    done = repaired(program, before, want, USUAL)
+    assert done.result is not None
+    finding = done.result.findings[0]
+    assert finding.repair is not None
+    assert finding.repair.says == "update gr.gain, call 2 of update, with 4 instead of 6 (graph.cpp:49)"
+    assert finding.sides[0].place == "graph.cpp:49"
+
+
+def test_only_whole_numbers_that_their_type_holds_are_given_instead() -> None:
+    objects = split((0, 1))
+    port = next(iter(objects.ports))
+    given = [
+        Given(port, "int8", np.int8(100).tobytes()),
+        Given(port, "float", np.float32(2).tobytes()),
+        Given(port, "int16", np.array([1, 2], np.int16).tobytes()),
+    ]
+    says = "x has each element 1/2 times as large as expected."
+    assert says_of([*value_changes(objects, given[:1], says)]) == []
+    assert says_of([*value_changes(objects, given[1:2], says)]) == []
+    assert [each.updates for each in value_changes(objects, given[1:], "")] == [
+        {0: given[2].data, 1: given[1].data}
+    ]
+    (found,) = value_changes(objects, [Given(port, "int8", np.int8(-3).tobytes())], says)
+    assert found.updates == {0: np.int8(-6).tobytes()}
 
 
 @needs("c++", FOUND)

@@ -6,6 +6,7 @@ Texts that are compared are those of mlir-aie's FileCheck lines (test/python, ma
 from __future__ import annotations
 
 import re
+import sys
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from memtile.iron.controlflow import if_, range_, yield_
 from memtile.iron.device import NPU2Col1, Tile
 from memtile.iron.dialects.aie import AIETileType, DMAChannelDir
 from memtile.iron.helpers.taplib import TensorAccessPattern
+from memtile.iron.ops.printing import text_with_places
 from memtile.iron.placers import SequentialPlacer
 from memtile.iron.runtime.runtime import IronRuntimeError
 from memtile.iron.utils.trace import parse_trace
@@ -395,3 +397,21 @@ def test_a_recorded_trace_is_read_by_the_text_of_its_design() -> None:
     assert (len(begins), begins[0]) == (4, 6365)
     with pytest.raises(ValueError, match="the design's text writes no trace register"):
         parse_trace(words, "aie.device(npu1) {}")
+
+
+def test_recorded_transfers_have_the_lines_that_ask_for_them() -> None:
+    fifo = iron.ObjectFifo(LINE, name="there")
+    back = fifo.cons().forward(name="back")
+    rt = iron.Runtime()
+    with rt.sequence(LINE, LINE) as (a, c):
+        here = sys._getframe().f_lineno
+        rt.fill(fifo.prod(), a)
+        rt.drain(back.cons(), c, wait=True)
+    module = iron.Program(NPU2Col1(), rt).resolve_program()
+    text, places = text_with_places(module.operation)
+    lines = [
+        int(place.rpartition(":")[2])
+        for line, place in zip(text.splitlines(), places, strict=True)
+        if "dma_configure_task_for" in line
+    ]
+    assert lines == [here + 1, here + 2]

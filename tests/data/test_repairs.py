@@ -302,7 +302,7 @@ memref.store %w, %gain[%j] : memref<3xi32>
         ("lines 14 and 15: exchange %core and %next", 15, "%shim, DMA : 1, %core, DMA : 0"),
         ("lines 16 and 17: exchange %core and %next", 16, "source<%next, DMA : 0>"),
         ("lines 19 and 20: exchange the offsets 2 and 1", 20, "memref<3xi32>, 2, 1"),
-        ("line 23: exchange %p and %q", 23, "(%q, %p, %n)"),
+        ("line 23 of f: exchange arguments 1 and 2 (%p and %q)", 23, "(%q, %p, %n)"),
         ("line 24: arith.extui instead of arith.extsi", 24, "arith.extui %v"),
         ("line 26: the loop ends at 3 instead of 2", 25, "constant 3 : index"),
         ("line 2: 0 zeros before and 2 after the data", 3, "<const_pad_before = 0, const_pad_after = 2>"),
@@ -521,6 +521,80 @@ def test_words_without_a_reason_get_that_of_the_change_that_makes_them_right() -
     )
     assert found.fix == "Exchange a. Tried: all words are as expected."
     assert [side.place for side in found.sides] == ["d.mlir:5:30", ""]
+
+
+def test_of_two_changes_that_are_right_alike_none_is_said_to_be_the_mistake() -> None:
+    changes = [Change("d.mlir", line, 30, "%y", "%x") for line in (5, 9)]
+    both = [Candidate("array", f"exchange {name}", [each]) for name, each in zip("ab", changes, strict=True)]
+    tried = search(both, lambda *_: Trial(True, 7, compared=True), max_cycles=9)
+    (found,) = with_repair(
+        [Finding("MT0405", Severity.ERROR, "c is wrong.", (Side("c", "is wrong"),))], tried
+    )
+    assert found.fix == "One of two: exchange a; or exchange b. Tried: all words are as expected with either."
+
+
+COMPUTED = """module { aie.device(npu2_1col) {
+%shim = aie.tile(0, 0)
+%core = aie.tile(0, 2)
+%gain = aie.buffer(%core) {sym_name = "gain"} : memref<2xi32>
+aie.objectfifo @a(%shim, {%core}, 2 : i32) : !aie.objectfifo<memref<4xi32>>
+aie.objectfifo @b(%shim, {%core}, 2 : i32) : !aie.objectfifo<memref<4xi32>>
+aie.objectfifo.link [@w] -> [@x, @y, @z] ([] [0, 4, 8])
+aie.core(%core) {
+%factor = arith.constant 6 : i32
+%place = arith.constant 2 : index
+%one = aie.objectfifo.acquire @a(Consume, 1) : !aie.objectfifosubview<memref<4xi32>>
+%p = aie.objectfifo.subview.access %one[0] : !aie.objectfifosubview<memref<4xi32>> -> memref<4xi32>
+%two = aie.objectfifo.acquire @b(Consume, 1) : !aie.objectfifosubview<memref<4xi32>>
+%q = aie.objectfifo.subview.access %two[0] : !aie.objectfifosubview<memref<4xi32>> -> memref<4xi32>
+%v = memref.load %p[%place] : memref<4xi32>
+%u = memref.load %q[%place] : memref<4xi32>
+%t = arith.muli %v, %factor : i32
+%s = arith.subi %t, %u : i32
+func.call @f(%p, %q) : (memref<4xi32>, memref<4xi32>) -> ()
+aie.end
+}
+aie.runtime_sequence(%x: memref<64xi32>) {
+aiex.npu.rtp_write(@gain, 1, 9)
+}
+} }"""
+
+
+@pytest.mark.parametrize(
+    ("said", "says", "line", "becomes"),
+    [
+        ("c has each element 3/2 times as large as expected.", "the value 4 instead of 6", 9, "constant 4 :"),
+        ("c has each element 3/2 times as large as expected.", "the value 6 instead of 9", 23, "1, 6)"),
+        ("c has each element 2 less than expected.", "the value 11 instead of 9", 23, "1, 11)"),
+        ("c has each element 2 more than expected.", "the value 11 instead of 9", 23, "1, 11)"),
+        ("c is wrong.", "of f: exchange arguments 1 and 2 (@a and @b)", 19, "@f(%q, %p)"),
+        ("c is wrong.", ", arith.subi: exchange arguments 1 and 2 (%t and @b)", 18, "subi %u, %t"),
+        ("c is wrong.", "put the parts in the order @z, @y, @x, or the cores", 7, "[@z, @y, @x] ("),
+        ("c is wrong.", "put the parts in the order @y, @z, @x, or the cores", 7, "[@y, @z, @x] ("),
+    ],
+)
+def test_values_and_orders_are_tried_by_what_is_wrong(said: str, says: str, line: int, becomes: str) -> None:
+    text = Text("d.mlir", COMPUTED)
+    finding = Finding("MT0405", Severity.ERROR, said, (Side("c", "is wrong"),))
+    (found,) = (each for each in candidates(text, [finding]) if each.says.endswith(says))
+    assert becomes in applied(text, found.changes).splitlines()[line - 1]
+
+
+def test_only_values_that_are_computed_with_are_tried_and_only_where_words_say_by_how_much() -> None:
+    text = Text("d.mlir", COMPUTED)
+    finding = Finding("MT0405", Severity.ERROR, "c has each element 2 times as large as expected.", ())
+    assert [each.says for each in candidates(text, [finding]) if each.kind == "value"] == [
+        "line 9: the value 3 instead of 6"
+    ]
+    assert not any(each.kind == "value" for each in candidates(text, ()))
+
+
+def test_arguments_of_two_object_fifos_are_exchanged_before_other_values() -> None:
+    of_f, of_sub = (
+        next(each for each in candidates(Text("d.mlir", COMPUTED), ()) if name in each.says)
+        for name in ("of f", "arith.subi")
+    )
+    assert of_f.unlikely < of_sub.unlikely
 
 
 def is_read(text: Text, candidate: Candidate) -> bool:

@@ -7,8 +7,8 @@ the order in which they are declared are taken for meant: a change that restores
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations
 from typing import Any
@@ -31,10 +31,12 @@ class GraphChange:
     Attributes:
         candidate: what it is called and how likely it is; its ``says`` names it among others.
         objects: connections and ports as they are with it, by their ids.
+        updates: what calls of ``update`` give with it, by their number from 0.
     """
 
     candidate: Candidate
     objects: tuple[Connection | Port, ...]
+    updates: Mapping[int, bytes] = field(default_factory=dict)
 
     def applied(self, description: Description) -> Description:
         """The description with the change; objects that it does not have yet are left out."""

@@ -22,7 +22,9 @@ from memtile.adf.host_program import LateHostError
 from memtile.adf.objects import Objects
 from memtile.adf.program_run import ProgramResult, ProgramRun
 from memtile.adf.size_changes import size_changes
+from memtile.adf.value_changes import value_changes
 from memtile.errors import MemtileError
+from memtile.explain.findings import is_unplaced
 from memtile.explain.repairs import (
     FAILED,
     REFUSED,
@@ -69,9 +71,11 @@ def repaired(
         return done
     if result.status is Status.FINISHED and not any(each.wrong for each in result.checks):
         return done  # all words that came are right: the graph ran too few iterations
-    tried = tried_changes(
-        program, changes_of(Objects(done.plan.description)), expected, options, result.cycles, seconds
-    )
+    objects = Objects(done.plan.description)
+    message = next((each.message for each in result.findings if is_unplaced(each)), "")
+    changes = [*changes_of(objects), *value_changes(objects, done.given, message)]
+    changes.sort(key=lambda each: each.candidate.unlikely)
+    tried = tried_changes(program, changes, expected, options, result.cycles, seconds)
     findings = with_repair(result.findings, tried)
     if tried.best is not None:  # what was tried comes before what may be meant at the same place
         findings = tuple(sorted(findings, key=lambda each: each.repair is None))
@@ -113,7 +117,7 @@ def tried_changes(
         try:
             run = replace(options, max_cycles=limit, progress=until_late(until), history=False)
             silent = program.options.silent(max(end - monotonic(), _LEAST_SECONDS))
-            silent = replace(silent, run=run, change=change.applied)
+            silent = replace(silent, run=run, change=change.applied, updates=change.updates)
             done = compared(ProgramRun(program.files, silent).run(), expected)
         except (OutOfTimeError, LateHostError):
             return FAILED

@@ -113,6 +113,23 @@ class Update(Request):
     data: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A call of ``update`` that was answered.
+
+    Attributes:
+        port: id of the port that is updated.
+        element: type of its elements, ``int32``.
+        data: bytes of the value.
+        line: of the call, ``main.cpp:31``; empty if the program does not say it.
+    """
+
+    port: int
+    element: str
+    data: bytes
+    line: str = ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Read(Request):
     """``graph.read(port, values)``; answered by :meth:`HostProgram.give`."""

@@ -47,6 +47,7 @@ class ProgramOptions:
         seconds: of time for which ``main`` may run; None = as long as it likes.
         watch: makes a context in which the array runs; None = there is none.
         change: makes another description of what the program describes; None = it is taken as it is.
+        updates: what calls of ``update`` give instead of what ``main`` says, by their number from 0.
     """
 
     device: str = "xcve2802"
@@ -71,6 +72,7 @@ class ProgramOptions:
     seconds: float | None = None
     watch: Callable[[Engine], AbstractContextManager[None]] | None = None
     change: Callable[[Description], Description] | None = None
+    updates: Mapping[int, bytes] = field(default_factory=dict)
 
     def silent(self, seconds: float | None = None) -> ProgramOptions:
         """Those of one more run of ``main``, for so many seconds, whose output is dropped."""

@@ -20,14 +20,14 @@ import numpy.typing as npt
 from memtile.adf import host_program as asked
 from memtile.adf.description import Description, MemoryObject, Plio
 from memtile.adf.graph_program import graph_program
-from memtile.adf.host_program import HostProgram, Request
+from memtile.adf.host_program import Given, HostProgram, Request
 from memtile.adf.host_waits import HostWaitError
 from memtile.adf.kernel_calls import KernelCode, KernelOptions
 from memtile.adf.output_files import CSV, OutputFiles, element_at
 from memtile.adf.plan import Plan
 from memtile.adf.planning import plan_of
 from memtile.adf.program_options import ProgramOptions
-from memtile.adf.record import description_of, refusal
+from memtile.adf.record import description_of, line_in, refusal
 from memtile.arch.devices import device as find_device
 from memtile.corelib.call_costs import RANGE, CallCost
 from memtile.errors import DesignError, InputFileError
@@ -60,6 +60,7 @@ class ProgramResult:
         cautions: contents of PLIO files that no guide describes.
         held: why ``main`` did not finish: a call that waits for ever; empty = it did, or Ctrl-C.
         costs: for each kernel, the cost of its last call and the source of the cycles.
+        given: what ``main`` gave parameters.
     """
 
     code: int | None
@@ -68,6 +69,7 @@ class ProgramResult:
     cautions: tuple[str, ...] = ()
     held: str = ""
     costs: Mapping[str, CallCost] = field(default_factory=dict)
+    given: tuple[Given, ...] = ()
 
     def __repr__(self) -> str:
         if self.graph is None:
@@ -200,6 +202,8 @@ class ProgramRun:
         self._plan: Plan | None = None
         self._received: list[tuple[int, Received, int, int]] = []
         self._cautions: list[str] = []
+        self._given: list[Given] = []
+        self._base = 0
         self._watched = ExitStack()
 
     def run(self) -> ProgramResult:
@@ -228,7 +232,9 @@ class ProgramRun:
         graph = self._run.result(interrupted=interrupted, ends=ends) if self._run else None
         costs = self._code.costs if self._code else {}
         said = [f"cycles of a call of {name}: {cost}" for name, cost in costs.items() if cost.basis == RANGE]
-        return ProgramResult(code, self._plan, graph, (*self._cautions, *said), held, costs)
+        return ProgramResult(
+            code, self._plan, graph, (*self._cautions, *said), held, costs, tuple(self._given)
+        )
 
     @property
     def array(self) -> Array | None:
@@ -465,6 +471,7 @@ class ProgramRun:
         self._host.done()
 
     def _described_by(self, request: asked.Describe) -> Description:
+        self._base = request.base
         found = description_of(request, self._program, self._host.peek, self._origin)
         return self._options.completed(found)
 
@@ -501,7 +508,10 @@ class ProgramRun:
 
     @_answer.register
     def _(self, request: asked.Update) -> None:
-        self._model.update(request.port, request.data)
+        data = self._options.updates.get(len(self._given), request.data)
+        line = line_in(self._program, self._base, request.origin)
+        self._given.append(Given(request.port, request.element, data, line))
+        self._model.update(request.port, data)
         self._host.done()
 
     @_answer.register

@@ -50,8 +50,25 @@ def description_of(request: Describe, program: Path, peek: Peek, origin: str) ->
 
 def refusal(request: Refuse, program: Path, origin: str) -> InputFileError:
     """The error of a graph that its own call refuses."""
-    line = _lines(program, request.base, [request.origin]).get(request.origin, "")
+    line = line_in(program, request.base, request.origin)
     return InputFileError(f"{line or origin}: {request.reason}.")
+
+
+def line_in(program: Path, base: int, address: int) -> str:
+    """The line of a statement that asks, ``graph.h:23``; empty if it is not known.
+
+    Args:
+        program: the executable.
+        base: the address that it is loaded at.
+        address: behind the call, in its memory; 0 = not known.
+    """
+    return _line_at(program, address - base) if address > base else ""
+
+
+@lru_cache(maxsize=256)
+def _line_at(program: Path, offset: int) -> str:
+    """The line of one call, asked for once however often it is made."""
+    return _lines(program, 0, [offset]).get(offset, "")
 
 
 def _lines(program: Path, base: int, addresses: Sequence[int]) -> dict[int, str]:

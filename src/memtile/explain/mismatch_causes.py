@@ -22,6 +22,7 @@ _MOST = 1 << 22  # elements that are looked at
 _FEW_SHAPES = 64  # divisors of the length that are tried as row lengths
 _MOST_SHIFT = 4096  # elements
 _MOST_RATIO = 16
+_LEAST_WRONG = 8  # elements: what fewer of an output have in common may be chance
 _WORD_BYTES = 4
 _TWO = 2  # dimensions
 _SHOWN = 4  # elements in a sentence
@@ -37,7 +38,8 @@ def cause_of(got: Array, expected: Array) -> MismatchCause | None:
     if got.shape != expected.shape or not _LEAST <= len(got) <= _MOST or _constant(expected):
         return None
     ordered = next((found for rule in _RULES for found in rule(_bits(got), _bits(expected))), None)
-    return ordered or _scaled(got, expected) or value_cause(got, expected)
+    computed = ordered or _scaled(got, expected) or value_cause(got, expected)
+    return computed or _partly_scaled(got, expected)
 
 
 def _bits(values: Array) -> Array:
@@ -265,6 +267,19 @@ def _scaled(got: Array, expected: Array) -> MismatchCause | None:
     if not np.array_equal(values[0] * ratio.denominator, values[1] * ratio.numerator):
         return None
     return MismatchCause("MT0405", f"has each element {ratio} times as large as expected", _COMPUTED)
+
+
+def _partly_scaled(got: Array, expected: Array) -> MismatchCause | None:
+    """All that is wrong is off alike and the rest is right: words of one core, or since a number changed."""
+    wrong = got != expected
+    many = int(wrong.sum())
+    if many < _LEAST_WRONG or many == len(got) or got.dtype.kind not in "iu" or _constant(expected[wrong]):
+        return None
+    found = _scaled(got[wrong], expected[wrong])
+    if found is None:
+        return None
+    places = f"all {many} elements that are wrong, from element {int(np.flatnonzero(wrong)[0])} on,"
+    return found._replace(text=found.text.replace("each element", places))
 
 
 def cause_in_buffer(got: Array, expected: Array, contents: Array, name: str) -> MismatchCause | None:

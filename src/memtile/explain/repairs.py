@@ -243,14 +243,15 @@ def with_repair(findings: Sequence[Finding], tried: Tried) -> tuple[Finding, ...
     if tried.best is None:
         return tuple(findings)
     first = next((n for n, each in enumerate(findings) if each.severity is Severity.ERROR), 0)
-    repaired = _located(findings[first], tried.best) if findings else None
+    repaired = _located(findings[first], *tried.repairs[:2]) if findings else None
     return tuple(repaired if n == first and repaired else each for n, each in enumerate(findings))
 
 
-def _located(finding: Finding, repair: Repair) -> Finding:
+def _located(finding: Finding, repair: Repair, other: Repair | None = None) -> Finding:
     """A finding with its repair; with its place too, if it is about words for which nobody knew a reason.
 
-    All words came out right with the change, and in other schedules too: that is why they were wrong.
+    All words came out right with the change, and in other schedules too: that is why they were wrong. Where
+    they do so with another one that is about as likely, it is one of the two.
     """
     found = replace(finding, repair=repair)
     if not is_unplaced(finding) or not (repair.compared and (repair.changes or repair.target)):
@@ -260,7 +261,10 @@ def _located(finding: Finding, repair: Repair) -> Finding:
         place = repair.changes[0].place
     who = repair.target or f"line {repair.changes[0].line}"
     side = Side(who, "is another one with the repair", place)
-    return replace(found, sides=(side, *finding.sides), fix=f"{says}. Tried: all words are as expected.")
+    fix = f"{says}. Tried: all words are as expected."
+    if other is not None and other.compared:
+        fix = f"One of two: {repair.says}; or {other.says}. Tried: all words are as expected with either."
+    return replace(found, sides=(side, *finding.sides), fix=fix)
 
 
 def hides(candidate: Candidate, findings: Sequence[Finding]) -> bool:

@@ -18,6 +18,7 @@ from memtile.model.state.causes import Cause, CoreCause
 from memtile.sim.loop.engine import Engine
 
 _TENTH = 0.1
+_CHOSEN = 0.05  # what descriptors and buffers cost, which a design chooses
 _MOST = 0.5
 _TWO = 2  # columns
 _MANY = 8  # tasks
@@ -76,7 +77,8 @@ def _costs(result: Result, lifted: Sequence[Lifted], banks: str) -> Iterator[Fin
         lost = {_name(use): use.spent.get(cause, 0) for use in result.channels}
         if cause is Cause.BANK_CONFLICT:
             lost |= {core.name: core.spent.get(CoreCause.BANK_CONFLICT, 0) for core in result.cores}
-        costly = {name: cycles for name, cycles in lost.items() if cycles >= _TENTH * result.cycles}
+        least = _CHOSEN if cause is Cause.BD_SWITCH else _TENTH
+        costly = {name: cycles for name, cycles in lost.items() if cycles >= least * result.cycles}
         if not costly:
             continue
         worst = max(costly, key=costly.__getitem__)
@@ -122,9 +124,9 @@ def _tasks(result: Result, lifted: Sequence[Lifted]) -> Iterator[Finding]:
 
 
 def _buffers(result: Result, lifted: Sequence[Lifted]) -> Iterator[Finding]:
-    """An object FIFO, or a ring of buffers, that one more buffer makes a tenth faster."""
+    """An object FIFO, or a ring of buffers, that one more buffer makes a twentieth faster."""
     best = best_of([each for each in lifted if each.resource == Resource.BUFFERS], result.cycles)
-    if best is None or best.saves(result.cycles) < _TENTH:
+    if best is None or best.saves(result.cycles) < _CHOSEN:
         return
     waits = _lock_waits(result, best.name)
     says = " and ".join(f"{name} waits {cycles}" for name, cycles in waits.items())

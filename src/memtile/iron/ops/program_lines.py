@@ -5,16 +5,25 @@ from __future__ import annotations
 import re
 import sys
 import sysconfig
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from itertools import accumulate
 from pathlib import Path
 
 _MEMTILE = str(Path(__file__).resolve().parents[2])
 _LIBRARY = sysconfig.get_path("stdlib")
+_recorded: ContextVar[str] = ContextVar("place of recorded work", default="")
 _MARK = re.compile("\x01([^\x02]*)\x02")
 
 
 def program_line() -> str:
-    """The place of the program that is at work, ``program.py:57``; empty if there is none."""
+    """The place of the program that is at work, ``program.py:57``; empty if there is none.
+
+    Within :func:`as_recorded` it is the place at which the work was asked for.
+    """
+    if recorded := _recorded.get():
+        return recorded
     frame = sys._getframe(1)
     while frame is not None:
         file = frame.f_code.co_filename
@@ -24,6 +33,20 @@ def program_line() -> str:
             break
         frame = frame.f_back
     return ""
+
+
+@contextmanager
+def as_recorded(place: str) -> Iterator[None]:
+    """Work that a program asked for earlier, at a place; empty = where it is done.
+
+    Args:
+        place: that :func:`program_line` said then.
+    """
+    token = _recorded.set(place)
+    try:
+        yield
+    finally:
+        _recorded.reset(token)
 
 
 def is_of_a_program(file: str, *, memtile: str = _MEMTILE, library: str = _LIBRARY) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from memtile.iron.ops.program_lines import as_recorded, program_line
 from memtile.iron.runtime.data import RuntimeData
 from memtile.iron.runtime.endpoint import RuntimeEndpoint
 from memtile.iron.runtime.taskgroup import TaskGroup
@@ -42,7 +43,7 @@ class RecordedSequence(ABC):
     _rt_data: list[RuntimeData | None]
 
     def __init__(self) -> None:
-        self._actions: list[Callable[[], Any]] | None = None
+        self._actions: list[tuple[str, Callable[[], Any]]] | None = None
         self._started: list[Any] = []
         self._trace: dict[str, Any] = {}
 
@@ -66,13 +67,14 @@ class RecordedSequence(ABC):
         yield data[0] if len(data) == 1 else tuple(data)
 
     def _replay(self, *_data: Any) -> None:
-        for action in self._actions or ():
-            action()
+        for place, action in self._actions or ():
+            with as_recorded(place):
+                action()
 
     def _record(self, action: Callable[[], Any], who: str) -> None:
         if self._actions is None:
             raise ValueError(f"rt.{who}() belongs into `with rt.sequence(...) as (...):` of its Runtime")
-        self._actions.append(action)
+        self._actions.append((program_line(), action))
 
     def start(self, *workers: Any) -> None:
         """Start workers: those are in the program."""

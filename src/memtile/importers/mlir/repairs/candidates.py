@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from types import MappingProxyType
 
 from memtile.explain.findings import Finding
@@ -16,8 +15,9 @@ from memtile.importers.mlir.repairs.exchanges import exchange_candidates
 from memtile.importers.mlir.repairs.fifos import form_candidates
 from memtile.importers.mlir.repairs.host_steps import host_candidates
 from memtile.importers.mlir.repairs.numbers import advised_candidates, number_candidates
-from memtile.importers.mlir.repairs.releases import fifo_candidates, lock_candidates
+from memtile.importers.mlir.repairs.releases import Found, fifo_candidates, lock_candidates
 from memtile.importers.mlir.repairs.streams import stream_candidates
+from memtile.importers.mlir.repairs.values import value_candidates
 from memtile.importers.mlir.token_packets import Text
 
 _NEAR = 1.0  # how much likelier a change is at what the first finding is about
@@ -99,6 +99,11 @@ _SOURCES = (
     number_candidates,
     exchange_candidates,
 )
+_SAID_BY_IT: Sequence[Callable[[DesignText, Finding | None], Iterator[Found]]] = (
+    advised_candidates,
+    value_candidates,
+)
+"""Sources that change what the first finding says."""
 
 
 def candidates(text: Text, findings: Sequence[Finding]) -> list[Candidate]:
@@ -116,16 +121,18 @@ def candidates(text: Text, findings: Sequence[Finding]) -> list[Candidate]:
     meant = {kind: _MEANT / (n + 1) for n in (1, 0) for each in findings[n : n + 1] for kind in _meant(each)}
     fix = "".join(each.fix for each in findings[:1])
     values = any(each.code == _OF_VALUES for each in findings[:1])
-    said = {*_NAME.findall(fix), *_NUMBER.findall(fix)}
+    names = {*_NAME.findall(fix), *_NUMBER.findall(fix)}
     found: dict[tuple[tuple[int, str, str], ...], Candidate] = {}
-    for source in (*_SOURCES, partial(advised_candidates, finding=next(iter(findings), None))):
-        for operation, each in source(design):
+    first = next(iter(findings), None)
+    offered = [*(source(design) for source in _SOURCES), *(source(design, first) for source in _SAID_BY_IT)]
+    for source, pairs in zip((*_SOURCES, *_SAID_BY_IT), offered, strict=True):
+        for operation, each in pairs:
             if hides(each, findings):
                 continue
             likelier = _NEAR * suspects.near(operation) + meant.get(each.kind, 0.0)
             if values and source is number_candidates and each.kind in _MOVE:
                 likelier *= _PASSED_ON
-            likelier += _SAID * any(change.new.strip('@%"') in said for change in each.changes)
+            likelier += _SAID * any(change.new.strip('@%"') in names for change in each.changes)
             made = replace(each, unlikely=each.unlikely - likelier)
             key = tuple((change.offset, change.old, change.new) for change in made.changes)
             if key not in found or found[key].unlikely > made.unlikely:

@@ -20,6 +20,12 @@ from memtile.importers.mlir.value_types import operands_of, uses
 _FIFO, _PARAMETER = "aie.objectfifo", "aiex.npu.rtp_write"
 _FLOWS, _CALLS = ("aie.flow", "aie.packet_flow"), ("func.call", "call")
 _ACCESS = "aie.objectfifo.subview.access"
+_ACQUIRE = "aie.objectfifo.acquire"
+_VIEWS = (_ACCESS, "memref.load", "memref.reinterpret_cast", "memref.cast")
+_ORDERED = tuple(f"arith.{name}" for name in ("subi", "subf", "divsi", "divui", "divf", "remsi", "shli"))
+"""Operations of arith in which the order of operands counts."""
+_OF_OBJECTS, _OF_VALUES = 0.45, 0.7
+"""How unlikely arguments are exchanged: objects of two object FIFOs, other values."""
 _SIGNS = ("ext", "shr", "div", "rem", "min", "max")
 """Operations of arith that there are of numbers with a sign and of those without one."""
 _CHAINS = ("aie.mem", "aie.memtile_dma", "aie.shim_dma")
@@ -38,7 +44,7 @@ def exchange_candidates(design: DesignText) -> Iterator[Found]:
     yield from _ends(design)
     yield from _offsets(design)
     yield from _locks(design)
-    for each in design.named(*_CALLS):
+    for each in design.named(*_CALLS, *_ORDERED):
         yield from _operands(design, each)
     yield from _unused(design)
     yield from _unread(design)
@@ -204,12 +210,26 @@ def _tokens(design: DesignText, flow: Operation) -> list[int]:
 
 
 def _operands(design: DesignText, call: Operation) -> Iterator[Found]:
-    """Two arguments of a call that are of one type, exchanged."""
-    for one, other in combinations([*uses(call, operands_of(call))][:_MOST], 2):
+    """Two arguments of one type exchanged, of a call or of an operation in which their order counts."""
+    every = [*uses(call, operands_of(call))][:_MOST]
+    function = design.symbol(call)
+    of = f" of {function}" if function else f", {call.name}"
+    for (n, one), (m, other) in combinations(enumerate(every, 1), 2):
         if one.kind == other.kind and one.value != other.value:
             changes = [design.edits.token(one.at, other.value), design.edits.token(other.at, one.value)]
-            says = f"line {call.line}: exchange {one.value} and {other.value}"
-            yield call, Candidate("array", says, changes, 0.7)
+            objects = [_object(design, call, each.value) for each in (one, other)]
+            says = f"line {call.line}{of}: exchange arguments {n} and {m} ({objects[0]} and {objects[1]})"
+            is_input = all(name[:1] == "@" for name in objects)
+            yield call, Candidate("array", says, changes, _OF_OBJECTS if is_input else _OF_VALUES)
+
+
+def _object(design: DesignText, operation: Operation, value: str) -> str:
+    """The object FIFO that a value is an object of; else the value."""
+    found = design.definition(operation, value)
+    while found is not None and found.name != _ACQUIRE:
+        before = next((word for word in found.words if word[:1] == "%"), "")
+        found = design.definition(found, before) if before and found.name in _VIEWS else None
+    return value if found is None else f"@{design.symbol(found)}"
 
 
 def _unused(design: DesignText) -> Iterator[Found]:

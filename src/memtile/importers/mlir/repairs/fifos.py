@@ -15,6 +15,7 @@ from memtile.importers.mlir.tree import Operation
 FIFO, LINK = "aie.objectfifo", "aie.objectfifo.link"
 _SHAPE = re.compile(r"(\d+(?:x\d+)*)x([a-z]\w*)")
 _ELEMENTS = ("i8", "i16", "i32", "bf16", "f32")
+_TWO = 2
 _TYPED = ("aie.buffer", "aie.dma_bd", "aie.external_buffer")
 
 
@@ -52,6 +53,25 @@ def _order(design: DesignText, link: Operation) -> Iterator[Found]:
         changes = [design.edits.token(one, words[other]), design.edits.token(other, words[one])]
         says = f"line {link.line}: exchange {words[one]} and {words[other]}"
         yield link, Candidate("object_fifo", says, changes, 0.5 if (one, other) in pairwise(at) else 0.8)
+    for parts in _lists(design, link):
+        yield from _turned(design, link, parts)
+
+
+def _lists(design: DesignText, link: Operation) -> Iterator[list[int]]:
+    """Tokens of the object FIFOs on each side of a link."""
+    for at in (at for span in link.spans for at in range(*span)):
+        if design.words[at] == "[" and at in design.tokens.close:
+            parts = range(at + 1, design.tokens.close[at])
+            yield [each for each in parts if design.words[each][:1] == "@"]
+
+
+def _turned(design: DesignText, link: Operation, parts: Sequence[int]) -> Iterator[Found]:
+    """The parts of a link the other way round, or begun with the last or the second one."""
+    words = [design.words[each] for each in parts]
+    for order in (words[::-1], [words[-1], *words[:-1]], [*words[1:], words[0]]) if len(words) > _TWO else ():
+        changes = [design.edits.token(*each) for each in zip(parts, order, strict=True)]
+        says = f"line {link.line}: put the parts in the order {', '.join(order)}, or the cores"
+        yield link, Candidate("object_fifo", says, changes, 0.6)
 
 
 def _offsets(design: DesignText, link: Operation) -> Iterator[Found]:
