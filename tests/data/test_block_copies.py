@@ -79,14 +79,13 @@ def test_words_of_the_memory_itself_are_copied_before_they_change() -> None:
     ("counts", "step", "expected"),
     [
         ((512, 256), 2048, Strips(1, 16)),
-        ((512, 17), 2048, Strips(1, 16)),
-        ((512, 16), 2048, Strips(0, 0)),  # all lines have room
-        ((1024, 128), 4096, Strips(1, 8)),
-        ((1024, 128), 1 << 20, Strips(1, 8)),
+        ((512, 25), 2048, Strips(1, 16)),
+        ((512, 24), 2048, Strips(0, 0)),  # of a strip and a half, all lines stay near
+        ((1024, 128), 4096, Strips(1, 16)),  # there is room for 8 lines: too short for a row
+        ((1024, 128), 1 << 20, Strips(1, 16)),
         ((360, 360), 1440, Strips(0, 0)),
-        ((131, 997), 131 * 4, Strips(1, 512)),
-        ((131, 513), 131 * 4, Strips(1, 512)),
-        ((131, 512), 131 * 4, Strips(0, 0)),
+        ((131, 769), 131 * 4, Strips(1, 512)),
+        ((131, 768), 131 * 4, Strips(0, 0)),
         ((1, 997), 131 * 4, Strips(0, 0)),  # no row comes after
         ((512, 256), 4, Strips(0, 0)),  # lines are read as a whole
     ],

@@ -11754,8 +11754,15 @@ MUTANTS = (
     Mutant(
         "copies whose lines have room are cut",
         "access/move.py",
-        "if room < counts[along]",
-        "if room <= counts[along]",
+        "if 3 * width < 2 * counts[along]",
+        "if 3 * width <= 2 * counts[along]",
+        "tests/data/test_block_copies.py::test_a_copy_is_cut_where_its_lines_have_no_room",
+    ),
+    Mutant(
+        "strips of copies are narrower than a row is worth",
+        "access/move.py",
+        "max(lines_side_by_side(step), _NARROWEST)",
+        "lines_side_by_side(step)",
         "tests/data/test_block_copies.py::test_a_copy_is_cut_where_its_lines_have_no_room",
     ),
     Mutant(

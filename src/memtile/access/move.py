@@ -8,7 +8,8 @@ It also has copies between strided arrays, by blocks where a plain one fetches t
 NumPy copies along the axis on which the target is narrowest. In a transpose each of these words is in another
 cache line of the source, and when the next row of the target asks for the words beside them the lines are
 gone: at distances of a power of two only few lines have room at a time. So that axis is cut into strips of as
-many words as there is room for lines; each line is fetched once.
+many words as there is room for lines; each line is fetched once. What is no longer
+than a strip and a half is copied at once: that many lines are still near, and shorter rows cost more.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ LINE_BYTES = 64
 _WAY_BYTES = 4096  # of the first cache of common processors: lines so far apart share a place
 _WAYS = 8  # lines that have room at one place; newer processors have 12
 _USES = 4  # of a line, from which on it pays that it is fetched once
+_NARROWEST = 16  # elements of a strip: beginning the rows of narrower ones costs more than their lines save
 
 
 class Strips(NamedTuple):
@@ -75,8 +77,8 @@ def strips(counts: Numbers, to: Numbers, source: Numbers) -> Strips:
     beside = min(abs(source[axis]) for axis in axes if axis != along)
     if beside * _USES > LINE_BYTES or step < LINE_BYTES:  # a line is used once or twice, or at once
         return WHOLE
-    room = lines_side_by_side(step)
-    return Strips(along, room) if room < counts[along] else WHOLE
+    width = max(lines_side_by_side(step), _NARROWEST)
+    return Strips(along, width) if 3 * width < 2 * counts[along] else WHOLE
 
 
 def lines_side_by_side(step: int) -> int:
