@@ -187,7 +187,11 @@ def test_start_against_bare_python(benchmark, command) -> None:
 
 
 def test_first_compile_against_later_starts(benchmark, tmp_path) -> None:
-    """Seconds until the engine is ready, with an empty cache and with a full one."""
+    """Seconds until the engine is ready, with an empty cache and with a full one.
+
+    An empty cache is filled from the code that the package brings, which costs a few starts; to compile the
+    sources, as without that code, would cost dozens. A full cache spares at least half of it.
+    """
     code = "from memtile.sim.loop.engine import Engine, Placed; Engine([Placed('memory')])"
 
     def start() -> None:
@@ -199,7 +203,9 @@ def test_first_compile_against_later_starts(benchmark, tmp_path) -> None:
     benchmark.pedantic(start, rounds=5)
     benchmark.extra_info["s first"] = round(first, 1)
     benchmark.extra_info["ms later"] = round(benchmark.stats.stats.median * 1e3)
-    assert first >= 5 * benchmark.stats.stats.median
+    ratio = first / benchmark.stats.stats.median
+    benchmark.extra_info["x later"] = round(ratio, 1)
+    assert 2 <= ratio <= 10
 
 
 def test_ctrl_c_is_heard_between_slices(benchmark) -> None:

@@ -65,15 +65,21 @@ def test_scatter(benchmark, name) -> None:
 
 @pytest.mark.parametrize(
     ("rows", "columns", "least"),
-    [(256, 512, 2.5), (32, 4096, 2.0), (128, 768, 1.3), (320, 320, 1.2), (360, 360, 0.8), (64, 64, 0.7)],
+    [
+        *((256, 512, 1.6), (1024, 1024, 2.5), (64, 2048, 1.15), (128, 768, 1.6), (320, 320, 1.6)),
+        *((32, 4096, 0.8), (360, 360, 0.8), (64, 64, 0.7)),
+    ],
 )
 def test_a_transpose_by_blocks_against_a_plain_one(benchmark, rows, columns, least) -> None:
-    """Of NumPy's own copy, which is what is done where nothing is gained (the last two)."""
+    """Of NumPy's own copy, which is what is done where nothing is gained (the last three)."""
     held = MEMORY[: rows * columns].reshape(rows, columns).T
     out = np.empty(held.shape, np.uint32)
     cut = strips(held.shape, out.strides, held.strides)
-    plain = best_of(lambda: copy(out, held, WHOLE), 40)
     benchmark(lambda: copy(out, held, cut))
-    benchmark.extra_info["x plain"] = round(plain / benchmark.stats.stats.min, 2)
-    benchmark.extra_info["ns/word"] = round(benchmark.stats.stats.min / out.size * 1e9, 2)
-    assert plain / benchmark.stats.stats.min >= least
+    plain, blocks = float("inf"), float("inf")
+    for _ in range(40):  # in turn: what others do on the machine takes from both
+        plain = min(plain, best_of(lambda: copy(out, held, WHOLE), 1))
+        blocks = min(blocks, best_of(lambda: copy(out, held, cut), 1))
+    benchmark.extra_info["x plain"] = round(plain / blocks, 2)
+    benchmark.extra_info["ns/word"] = round(blocks / out.size * 1e9, 2)
+    assert plain / blocks >= least

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from pathlib import Path
 
@@ -30,102 +31,111 @@ void mix(adf::input_buffer<int32>& a, adf::input_buffer<int32>& b, int32 gain,
     for (int i = 0; i < 16; i++) out.data()[i] = a.data()[i] * gain - b.data()[i];
 }
 """
-GRAPH = """#include <adf.h>
-using namespace adf;
-#ifndef FIRST
-#define FIRST 0
-#endif
-#ifndef SIZE
-#define SIZE 16
-#endif
-#ifndef UPDATES
-#define UPDATES 2
-#endif
-#ifndef ROUNDS
-#define ROUNDS 2
-#endif
-#ifndef FIRST_GAIN
-#define FIRST_GAIN 3
-#endif
-#ifndef LAST
-#define LAST 4
-#endif
+NUMBER = """#include <cstdlib>
+// What a test sets, or else what is usual: tests share a program, which takes seconds to compile.
+int number(const char* name, int usual) {
+    const char* given = std::getenv(name);
+    return given ? std::atoi(given) : usual;
+}
+"""
+GRAPH = f"""#include <adf.h>
+#include <cstdio>
+#include <unistd.h>
+{NUMBER}using namespace adf;
 void mix(adf::input_buffer<int32>& a, adf::input_buffer<int32>& b, int32 gain,
          adf::output_buffer<int32>& out);
-class Mixed : public graph {
+class Mixed : public graph {{
   public:
     input_plio a, b;
     output_plio z;
     input_port gain;
     kernel k;
-    Mixed() {
+    Mixed() {{
         a = input_plio::create("a", plio_32_bits, "a.txt");
         b = input_plio::create("b", plio_32_bits, "b.txt");
         z = output_plio::create("z", plio_32_bits, "z.txt");
         k = kernel::create(mix);
         source(k) = "mix.cc";
         runtime<ratio>(k) = 0.9;
-        dimensions(k.in[0]) = {SIZE};
-        dimensions(k.in[1]) = {SIZE};
-        dimensions(k.out[0]) = {16};
-        connect(a.out[0], k.in[FIRST]);
-        connect(b.out[0], k.in[1 - FIRST]);
+        dimensions(k.in[0]) = {{16}};
+        dimensions(k.in[1]) = {{16}};
+        dimensions(k.out[0]) = {{16}};
+        connect(a.out[0], k.in[number("FIRST", 0)]);
+        connect(b.out[0], k.in[1 - number("FIRST", 0)]);
         connect<parameter>(gain, k.in[2]);
         connect(k.out[0], z.in[0]);
-    }
-};
+    }}
+}};
 Mixed gr;
-int main() {
+int words_of_the_first_run() {{
+    int words = 0;
+    if (FILE* f = std::fopen("memtile_output/z.txt", "r")) {{
+        for (int each; std::fscanf(f, "%d", &each) == 1;) words++;
+        std::fclose(f);
+    }}
+    return words;
+}}
+int main() {{
     gr.init();
-    gr.run(ROUNDS);
-    for (int n = 0; n < UPDATES; n++) gr.update(gr.gain, n ? LAST : FIRST_GAIN);
+    gr.run(number("ROUNDS", 2));
+    for (int n = 0; n < number("UPDATES", 2); n++)
+        gr.update(gr.gain, n ? number("LAST", 4) : number("FIRST_GAIN", 3));
     gr.wait();
+    if (int seconds = number("SLEEPS", 0)) {{
+        std::fputs("said", stderr);
+        sleep(seconds);
+    }}
     gr.end();
+    if (number("AGAIN", 0)) {{
+        int words = words_of_the_first_run();
+        gr.init();
+        gr.run(1);
+        for (int n = 0; n < words / 32; n++) gr.update(gr.gain, 3);
+        gr.wait();
+        gr.end();
+    }}
     return 0;
-}
+}}
 """
-LOOP = """#include <adf.h>
-using namespace adf;
-#ifndef SENT
-#define SENT 16
-#endif
-#ifndef ASKED
-#define ASKED 16
-#endif
-#ifndef WAITS
-#define WAITS 1
-#endif
+"""With ``AGAIN`` its main gives what the words of the first run's file say."""
+LOOP = f"""#include <adf.h>
+#include <unistd.h>
+{NUMBER}using namespace adf;
 void same(adf::input_buffer<int32>& in, adf::output_buffer<int32>& out);
-class Moved : public graph {
+class Moved : public graph {{
   public:
     input_gmio x;
     output_gmio y;
     kernel k;
-    Moved() {
+    Moved() {{
         x = input_gmio::create("x", 64, 500);
         y = output_gmio::create("y", 64, 500);
         k = kernel::create(same);
         source(k) = "same.cc";
         runtime<ratio>(k) = 0.9;
-        dimensions(k.in[0]) = {16};
-        dimensions(k.out[0]) = {16};
+        dimensions(k.in[0]) = {{16}};
+        dimensions(k.out[0]) = {{16}};
         connect(x.out[0], k.in[0]);
         connect(k.out[0], y.in[0]);
-    }
-};
+    }}
+}};
 Moved gr;
-int main() {
+int main() {{
     int32* x = (int32*)GMIO::malloc(64 * sizeof(int32));
     int32* y = (int32*)GMIO::malloc(64 * sizeof(int32));
     gr.init();
+    if (int seconds = number("SLEEPS", 0)) {{
+        if (fork() == 0) {{ sleep(seconds); _exit(0); }}
+        sleep(seconds);
+    }}
     gr.run(1);
-    gr.x.gm2aie_nb(x, SENT * sizeof(int32));
-    gr.y.aie2gm_nb(y, ASKED * sizeof(int32));
-    if (WAITS) gr.y.wait();
+    gr.x.gm2aie_nb(x, number("SENT", 16) * sizeof(int32));
+    gr.y.aie2gm_nb(y, number("ASKED", 16) * sizeof(int32));
+    if (number("WAITS", 1)) gr.y.wait();
     gr.wait();
     gr.end();
-    return 0;
-}
+    return number("RETURNS", 0);
+}}
 """
 SAME = """#include <adf.h>
 void same(adf::input_buffer<int32>& in, adf::output_buffer<int32>& out) {
@@ -136,14 +146,30 @@ A, B = np.random.default_rng(7).integers(-90, 90, (2, 2, 16)).astype(np.int32)
 RIGHT = (A * np.array([[3], [4]]) - B).astype(np.int32)
 
 
-@pytest.fixture
-def mixed(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A graph of two inputs and a number that every iteration takes, with files for two iterations."""
-    (tmp_path / "mix.cc").write_text(MIX)
-    (tmp_path / "graph.cpp").write_text(GRAPH)
+    folder = tmp_path_factory.mktemp("mixed")
+    (folder / "mix.cc").write_text(MIX)
+    (folder / "graph.cpp").write_text(GRAPH)
     for name, data in (("a", A), ("b", B)):
-        (tmp_path / f"{name}.txt").write_text("\n".join(map(str, data.ravel().tolist())) + "\n")
-    return tmp_path
+        (folder / f"{name}.txt").write_text("\n".join(map(str, data.ravel().tolist())) + "\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def moved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A graph between two places in memory."""
+    folder = tmp_path_factory.mktemp("moved")
+    (folder / "graph.cpp").write_text(LOOP)
+    (folder / "same.cc").write_text(SAME)
+    return folder
+
+
+def give(monkeypatch: pytest.MonkeyPatch, **numbers: int) -> None:
+    """Set numbers of a program."""
+    for name, number in numbers.items():
+        monkeypatch.setenv(name, str(number))
 
 
 @needs("c++", FOUND)
@@ -152,21 +178,22 @@ def mixed(tmp_path: Path) -> Path:
     [
         (
             {"FIRST": 1},
-            "graph.cpp:39",
-            "exchange gr.a and gr.b, which lead to gr.k.in[1] and gr.k.in[0] (graph.cpp:39 and "
-            "graph.cpp:40), or what the host gives them",
+            "graph.cpp:29",
+            "exchange gr.a and gr.b, which lead to gr.k.in[1] and gr.k.in[0] (graph.cpp:29 and "
+            "graph.cpp:30), or what the host gives them",
         ),
         (
             {"FIRST_GAIN": 4, "LAST": 3},
-            "graph.cpp:49",
-            "exchange what calls 1 and 2 of update give gr.gain and gr.gain (graph.cpp:49)",
+            "graph.cpp:48",
+            "exchange what calls 1 and 2 of update give gr.gain and gr.gain (graph.cpp:48)",
         ),
     ],
 )
 def test_the_change_with_which_the_expected_words_come_is_the_finding(
-    mixed: Path, mistake: dict[str, int], place: str, says: str
+    mixed: Path, mistake: dict[str, int], place: str, says: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    program = adf.load(mixed / "graph.cpp", defines=dict(mistake), folder=mixed)
+    give(monkeypatch, **mistake)
+    program = adf.load(mixed / "graph.cpp", folder=mixed)
     before = program.run().against({"z": RIGHT})
     assert before.result is not None
     assert before.result.findings[0].repair is None
@@ -187,8 +214,8 @@ def test_a_parameter_that_main_updates_with_another_number_is_the_finding(mixed:
     program = adf.load(mixed / "graph.cpp", defines={"LAST": 6}, folder=mixed)
     before = program.run().against(want)
     assert [(each.element, each.data[0], each.line) for each in before.given] == [
-        ("int32", 3, "graph.cpp:49"),
-        ("int32", 6, "graph.cpp:49"),
+        ("int32", 3, "graph.cpp:48"),
+        ("int32", 6, "graph.cpp:48"),
     ]
     assert before.result is not None
     assert "all 16 elements that are wrong, from element 16 on, 3/2 times as large" in (
@@ -198,8 +225,8 @@ def test_a_parameter_that_main_updates_with_another_number_is_the_finding(mixed:
     assert done.result is not None
     finding = done.result.findings[0]
     assert finding.repair is not None
-    assert finding.repair.says == "update gr.gain, call 2 of update, with 4 instead of 6 (graph.cpp:49)"
-    assert finding.sides[0].place == "graph.cpp:49"
+    assert finding.repair.says == "update gr.gain, call 2 of update, with 4 instead of 6 (graph.cpp:48)"
+    assert finding.sides[0].place == "graph.cpp:48"
 
 
 def test_only_whole_numbers_that_their_type_holds_are_given_instead() -> None:
@@ -231,121 +258,117 @@ def test_words_that_no_change_brings_leave_the_findings_as_they_are(mixed: Path)
     assert repaired(program, right, {"z": RIGHT}, USUAL) is right
 
 
-def checked(folder: Path, *settings: str) -> list[str]:
-    done = CliRunner().invoke(
-        app, ["check", str(folder / "graph.cpp"), *(f"--set={each}" for each in settings)]
-    )
+def checked(folder: Path) -> list[str]:
+    done = CliRunner().invoke(app, ["check", str(folder / "graph.cpp")])
     return [line for line in done.output.splitlines() if ": error" in line or ": warning" in line]
 
 
 @needs("c++", FOUND)
 @pytest.mark.parametrize(
-    ("setting", "code", "says"),
+    ("numbers", "code", "says"),
     [
-        ("UPDATES=1", "MT0103", "gr.k waits for an update of gr.gain; the host has updated it 1 time, for 2"),
         (
-            "UPDATES=0",
+            {"UPDATES": 1},
+            "MT0103",
+            "gr.k waits for an update of gr.gain; the host has updated it 1 time, for 2",
+        ),
+        (
+            {"UPDATES": 0},
             "MT0103",
             "gr.k waits for an update of gr.gain; the host has updated it 0 times, for 2",
         ),
-        ("ROUNDS=3", "MT0108", "gr.a runs out of data: 32 int32 come, the iterations asked for need 48"),
+        (
+            {"ROUNDS": 3, "UPDATES": 3},
+            "MT0108",
+            "gr.a runs out of data: 32 int32 come, the iterations asked for need 48",
+        ),
     ],
 )
 def test_what_main_gives_too_little_of_is_named_before_a_run(
-    mixed: Path, setting: str, code: str, says: str, monkeypatch: pytest.MonkeyPatch
+    mixed: Path, numbers: dict[str, int], code: str, says: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(mixed)
     assert checked(mixed) == []
-    found = checked(mixed, setting, *(["UPDATES=3"] if "ROUNDS" in setting else []))
+    give(monkeypatch, **numbers)
+    found = checked(mixed)
     assert code in found[0]
     assert says in found[0]
 
 
 @needs("c++", FOUND)
 @pytest.mark.parametrize(
-    ("settings", "says"),
+    ("numbers", "says"),
     [
-        ((), ""),
+        ({}, ""),
         (
-            ("SENT=8",),
+            {"SENT": 8},
             "gr.x runs out of data: 8 int32 come, the iterations asked for need 16; 8 are missing.",
         ),
         (
-            ("ASKED=32",),
+            {"ASKED": 32},
             "main waits for gr.y, which is asked for 128 bytes; 1 iteration of its graph give 64.",
         ),
-        (("WAITS=0",), "gr.y is asked for 64 bytes, and the host never waits for them"),
+        ({"WAITS": 0}, "gr.y is asked for 64 bytes, and the host never waits for them"),
     ],
 )
 def test_transfers_of_main_suffice_for_what_it_waits_for(
-    tmp_path: Path, settings: tuple[str, ...], says: str
+    moved: Path, numbers: dict[str, int], says: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "graph.cpp").write_text(LOOP)
-    (tmp_path / "same.cc").write_text(SAME)
-    found = checked(tmp_path, *settings)
+    give(monkeypatch, **numbers)
+    found = checked(moved)
     assert len(found) == bool(says)
     assert all(says in each for each in found)
 
 
 @needs("c++", FOUND)
-def test_a_wait_for_more_than_a_graph_gives_is_a_finding_of_the_run(tmp_path: Path) -> None:
-    (tmp_path / "graph.cpp").write_text(LOOP)
-    (tmp_path / "same.cc").write_text(SAME)
-    done = adf.load(tmp_path / "graph.cpp", defines={"ASKED": 32}, folder=tmp_path).run()
+def test_a_wait_for_more_than_a_graph_gives_is_a_finding_of_the_run(
+    moved: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    give(monkeypatch, ASKED=32)
+    done = adf.load(moved / "graph.cpp", folder=moved).run()
     assert done.held
     assert done.result is not None
     assert [each.sides[0].who for each in done.result.findings] == ["gr.y"]
 
 
-READ = """gr.end();
-    int words = 0;
-    if (FILE* f = std::fopen("memtile_output/z.txt", "r")) {
-        for (int each; std::fscanf(f, "%d", &each) == 1;) words++;
-        std::fclose(f);
-    }
-    gr.init();
-    gr.run(1);
-    for (int n = 0; n < words / 32; n++) gr.update(gr.gain, 3);
-    gr.wait();
-    gr.end();
-    return 0;"""
-"""The end of a main that gives what the words of the first run's file say."""
-
-
 @needs("c++", FOUND)
 def test_nothing_is_said_of_what_main_does_with_the_files_of_a_graph_that_has_ended(
-    mixed: Path, monkeypatch: pytest.MonkeyPatch
+    mixed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (mixed / "graph.cpp").write_text("#include <cstdio>\n" + GRAPH.replace("gr.end();\n    return 0;", READ))
-    monkeypatch.chdir(mixed)
+    give(monkeypatch, AGAIN=1)
+    for name in ("a.txt", "b.txt"):
+        shutil.copy(mixed / name, tmp_path)
+    monkeypatch.chdir(tmp_path)  # where no earlier run left a file
     assert checked(mixed) == []
 
 
 @needs("c++", FOUND)
-def test_nothing_is_said_of_a_main_that_gives_up_without_data_of_the_array(tmp_path: Path) -> None:
-    (tmp_path / "graph.cpp").write_text(LOOP.replace("return 0;", "return 1;"))
-    (tmp_path / "same.cc").write_text(SAME)
-    assert checked(tmp_path, "WAITS=0") == []
+def test_nothing_is_said_of_a_main_that_gives_up_without_data_of_the_array(
+    moved: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    give(monkeypatch, WAITS=0, RETURNS=1)
+    assert checked(moved) == []
 
 
 @needs("c++", FOUND)
 def test_a_main_that_does_not_end_is_ended_with_what_it_has_started(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    moved: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    waits = "if (fork() == 0) { sleep(60); _exit(0); }\n    sleep(60);\n    gr.run(1);"
-    (tmp_path / "graph.cpp").write_text("#include <unistd.h>\n" + LOOP.replace("gr.run(1);", waits))
-    (tmp_path / "same.cc").write_text(SAME)
+    give(monkeypatch, SLEEPS=60)
     monkeypatch.setattr(graph_file, "_CHECKED_SECONDS", 0.5)
     begun = time.monotonic()
-    done = CliRunner().invoke(app, ["check", str(tmp_path / "graph.cpp")])
+    done = CliRunner().invoke(app, ["check", str(moved / "graph.cpp")])
     assert "the host program had not ended after 0.5 s (its latest call was init)" in done.output
     assert done.exit_code == 0
     assert time.monotonic() - begun < 30
 
 
 @needs("c++", FOUND)
-def test_a_graph_that_runs_too_few_iterations_has_no_wrong_sizes(mixed: Path) -> None:
-    program = adf.load(mixed / "graph.cpp", defines={"ROUNDS": 1, "UPDATES": 1}, folder=mixed)
+def test_a_graph_that_runs_too_few_iterations_has_no_wrong_sizes(
+    mixed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    give(monkeypatch, ROUNDS=1, UPDATES=1)
+    program = adf.load(mixed / "graph.cpp", folder=mixed)
     before = program.run().against({"z": RIGHT})
     assert before.result is not None
     assert [(each.wrong, each.missing) for each in before.result.checks] == [(0, 16)]
@@ -353,10 +376,9 @@ def test_a_graph_that_runs_too_few_iterations_has_no_wrong_sizes(mixed: Path) ->
 
 
 @needs("c++", FOUND)
-def test_trials_end_also_where_main_sleeps(mixed: Path) -> None:
-    text = GRAPH.replace("gr.wait();", 'gr.wait();\n    std::fputs("said", stderr);\n    sleep(2);')
-    (mixed / "graph.cpp").write_text("#include <cstdio>\n#include <unistd.h>\n" + text)
-    program = adf.load(mixed / "graph.cpp", defines={"FIRST": 1}, folder=mixed)
+def test_trials_end_also_where_main_sleeps(mixed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    give(monkeypatch, FIRST=1, SLEEPS=2)
+    program = adf.load(mixed / "graph.cpp", folder=mixed)
     wrong = {"z": RIGHT + np.arange(32, dtype=np.int32).reshape(2, 16) ** 2}
     before = program.run().against(wrong)
     begun = time.monotonic()

@@ -24,8 +24,11 @@ TRANSPOSES = {
     "planes": Walk(0, 63 * 7 * 5, (1024, 1, 7), (63, 7)),
     "runs of four": Walk(0, 4 * 77 * 31, (1, 1024, 4), (4, 77)),
     "columns that come again": Walk(0, 3 * 100 * 50, (1024, 0, 1), (100, 3)),
+    "columns over each other": Walk(3, 64 * 1000, (128, 1), (64,)),
+    "planes over each other": Walk(0, 32 * 16 * 70, (256, 1, 4), (32, 16)),
     "padded": Walk(0, 131 * 40, (512, 1), (129, 38), (1, 1), (1, 1)),
 }
+NOT_CUT = ("a stream at a power of two", "columns over each other", "planes over each other")
 SCATTERED = {
     "square of a power of two": Strips(0, 32),
     "a stream at a power of two": Strips(0, 32),
@@ -52,7 +55,7 @@ def test_gather_takes_the_words_of_the_walk(name: str, cuts: list[Strips]) -> No
     order = addresses(walk)
     expected = np.where(order == PAD, np.uint32(9), HELD[np.maximum(order, 0)])
     assert np.array_equal(gather(HELD, walk, pad=9), expected)
-    assert any(cut.width for cut in cuts) or name == "a stream at a power of two"
+    assert any(cut.width for cut in cuts) or name in NOT_CUT
 
 
 @pytest.mark.parametrize("name", [name for name in TRANSPOSES if "again" not in name])
@@ -68,6 +71,16 @@ def test_scatter_puts_the_words_where_the_walk_goes(name: str, cuts: list[Strips
         assert cuts == [SCATTERED[name]]
 
 
+def test_words_over_each_other_are_written_in_parts_that_are_not(cuts: list[Strips]) -> None:
+    walk = TRANSPOSES["columns over each other"]
+    scatter(HELD.copy(), walk, HELD[: walk.length])
+    assert len(cuts) == 8  # of 125 columns: the next words after 128 come to the first ones' place
+    cuts.clear()
+    scatter(HELD.copy(), Walk(0, 8192, (1, 1, 64), (64, 32)), HELD[:8192])  # within a plane already
+    scatter(HELD.copy(), Walk(0, 8192, (64, 1), (8,)), HELD[:8192])  # parts of 512 words
+    assert cuts == []
+
+
 def test_words_of_the_memory_itself_are_copied_before_they_change() -> None:
     walk = TRANSPOSES["square of a power of two"]
     memory = HELD.copy()
@@ -79,14 +92,13 @@ def test_words_of_the_memory_itself_are_copied_before_they_change() -> None:
     ("counts", "step", "expected"),
     [
         ((512, 256), 2048, Strips(1, 16)),
-        ((512, 17), 2048, Strips(1, 16)),
-        ((512, 16), 2048, Strips(0, 0)),  # all lines have room
-        ((1024, 128), 4096, Strips(1, 8)),
-        ((1024, 128), 1 << 20, Strips(1, 8)),
+        ((512, 25), 2048, Strips(1, 16)),
+        ((512, 24), 2048, Strips(0, 0)),  # of a strip and a half, all lines stay near
+        ((1024, 128), 4096, Strips(1, 16)),  # there is room for 8 lines: too short for a row
+        ((1024, 128), 1 << 20, Strips(1, 16)),
         ((360, 360), 1440, Strips(0, 0)),
-        ((131, 997), 131 * 4, Strips(1, 512)),
-        ((131, 513), 131 * 4, Strips(1, 512)),
-        ((131, 512), 131 * 4, Strips(0, 0)),
+        ((131, 769), 131 * 4, Strips(1, 512)),
+        ((131, 768), 131 * 4, Strips(0, 0)),
         ((1, 997), 131 * 4, Strips(0, 0)),  # no row comes after
         ((512, 256), 4, Strips(0, 0)),  # lines are read as a whole
     ],

@@ -25,7 +25,7 @@ from memtile.sim.doors.relaxed_model import relaxed_models
 from memtile.sim.kernels.kernel_lines import kernel_time
 from memtile.sim.kernels.listed_actions import cycles, listed, steps_of
 from memtile.sim.loop.other_schedules import schedule
-from memtile.sim.loop.run_start import start_of
+from memtile.sim.loop.run_start import column_digests, start_of
 from support.designs.relays import relay
 from support.engine.run_stores import left, start, store_in
 
@@ -160,12 +160,14 @@ def test_every_column_of_the_state_is_part_of_the_start() -> None:
     array = relay(tasks=2)
     usual = start(array)
     assert usual is not None
-    for name, values, *_ in [each for each in columns(array.engine.state) if each.values.size]:
-        before = values.flat[-1]
-        values.flat[-1] ^= 1
-        found = start_of(array.engine)
-        assert found is None or found["state"] != usual.parts["state"], name
-        values.flat[-1] = before
+    changed = [each for each in columns(array.engine.state) if each.values.size]
+    before = [each.values.flat[-1] for each in changed]
+    for each in changed:
+        each.values.flat[-1] ^= 1
+    found = column_digests(array.engine)
+    assert [each.name for each in changed if found[each.name] == usual.parts["state"][each.name]] == []
+    for each, value in zip(changed, before, strict=True):
+        each.values.flat[-1] = value
     same = start_of(array.engine)
     assert same is not None
     assert same["state"] == usual.parts["state"]

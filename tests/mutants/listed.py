@@ -11832,9 +11832,30 @@ MUTANTS = (
     Mutant(
         "copies whose lines have room are cut",
         "access/move.py",
-        "if room < counts[along]",
-        "if room <= counts[along]",
+        "if 3 * width < 2 * counts[along]",
+        "if 3 * width <= 2 * counts[along]",
         "tests/data/test_block_copies.py::test_a_copy_is_cut_where_its_lines_have_no_room",
+    ),
+    Mutant(
+        "strips of copies are narrower than a row is worth",
+        "access/move.py",
+        "max(lines_side_by_side(step), _NARROWEST)",
+        "lines_side_by_side(step)",
+        "tests/data/test_block_copies.py::test_a_copy_is_cut_where_its_lines_have_no_room",
+    ),
+    Mutant(
+        "parts of words over each other begin at one address",
+        "access/move.py",
+        "address=box.address + first * step",
+        "address=box.address",
+        "tests/data/test_block_copies.py::test_scatter_puts_the_words_where_the_walk_goes",
+    ),
+    Mutant(
+        "parts of words over each other have words at one address",
+        "access/move.py",
+        "if is_small or _may_overlap(box._replace(counts=(count, *inner))):",
+        "if is_small:",
+        "tests/data/test_block_copies.py::test_words_over_each_other_are_written_in_parts_that_are_not",
     ),
     Mutant(
         "what is scattered is cut as what is gathered",

@@ -8,7 +8,8 @@ It also has copies between strided arrays, by blocks where a plain one fetches t
 NumPy copies along the axis on which the target is narrowest. In a transpose each of these words is in another
 cache line of the source, and when the next row of the target asks for the words beside them the lines are
 gone: at distances of a power of two only few lines have room at a time. So that axis is cut into strips of as
-many words as there is room for lines; each line is fetched once.
+many words as there is room for lines; each line is fetched once. What is no longer
+than a strip and a half is copied at once: that many lines are still near, and shorter rows cost more.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ LINE_BYTES = 64
 _WAY_BYTES = 4096  # of the first cache of common processors: lines so far apart share a place
 _WAYS = 8  # lines that have room at one place; newer processors have 12
 _USES = 4  # of a line, from which on it pays that it is fetched once
+_NARROWEST = 16  # elements of a strip: beginning the rows of narrower ones costs more than their lines save
 
 
 class Strips(NamedTuple):
@@ -75,8 +77,8 @@ def strips(counts: Numbers, to: Numbers, source: Numbers) -> Strips:
     beside = min(abs(source[axis]) for axis in axes if axis != along)
     if beside * _USES > LINE_BYTES or step < LINE_BYTES:  # a line is used once or twice, or at once
         return WHOLE
-    room = lines_side_by_side(step)
-    return Strips(along, room) if room < counts[along] else WHOLE
+    width = max(lines_side_by_side(step), _NARROWEST)
+    return Strips(along, width) if 3 * width < 2 * counts[along] else WHOLE
 
 
 def lines_side_by_side(step: int) -> int:
@@ -89,6 +91,7 @@ Words = NDArray[np.uint32]
 
 _SIZE = "size of the memory given"
 _STRIDED_FROM = 4  # words in the innermost run from which a strided copy beats an index
+_PART_WORDS = 1024  # from which on it pays to copy a part of a walk that overlaps itself
 
 
 class Mover:
@@ -109,8 +112,11 @@ class Mover:
         first = walk.base - origin
         if layout.reach is not None and not 0 <= first < len(memory) - layout.reach:
             raise_if(check_range(walk, origin, len(memory), "data movement", _SIZE), TransferError)
-        self._strided, self._overlaps = layout.strided, layout.overlaps
+        self._strided = layout.strided
         self._pieces = [(piece, piece.of(memory, first)) for piece in layout.pieces]
+        self._parts = self._pieces
+        if layout.parts is not layout.pieces:
+            self._parts = [(piece, piece.of(memory, first)) for piece in layout.parts]
         self._whole = self._pieces[0][1] if layout.whole and not layout.pieces[0].gathers.width else None
         self._run = self._whole if layout.pieces and layout.pieces[0].counts == (walk.length,) else None
 
@@ -133,13 +139,13 @@ class Mover:
 
         Words of ``data`` on pad slots are dropped.
         """
-        if not self._strided or self._overlaps:
+        if not self._parts:
             _scatter_by_index(self._memory, self.walk, data, self.origin)
             return
         if self._run is not None:
             self._run[...] = data
             return
-        for piece, view in self._pieces:
+        for piece, view in self._parts:
             copy(view, piece.of_stream(data), piece.scatters)
 
 
@@ -179,15 +185,16 @@ class _WordLayout(NamedTuple):
     Attributes:
         reach: highest address less the base; None when no data word is touched.
         strided: whether they move by strides, not by an index.
-        overlaps: whether two words could share an address.
         pieces: what moves by strides.
+        parts: these, cut so that no two words of one share an address: what is written, in order; none = by
+            an index.
         whole: whether the only piece is the stream.
     """
 
     reach: int | None
     strided: bool
-    overlaps: bool
     pieces: tuple[_Piece, ...]
+    parts: tuple[_Piece, ...]
     whole: bool
 
 
@@ -196,13 +203,21 @@ def _layout(length: int, steps: Numbers, wraps: Numbers, before: Numbers, after:
     walk = Walk(0, length, steps, wraps, before, after)
     found = boxes(walk)
     strided = _by_strides(found)
+    pieces = tuple(_piece(box) for box in found) if strided else ()
+    apart = [_apart(box) for box in found] if strided else []
+    parts = pieces if apart == [(box,) for box in found] else _pieces_of(apart)
     return _WordLayout(
         reach=last_address(walk),
         strided=strided,
-        overlaps=any(_may_overlap(box) for box in found),
-        pieces=tuple(_piece(box) for box in found) if strided else (),
+        pieces=pieces,
+        parts=parts,
         whole=strided and [prod(box.counts) for box in found] == [length],
     )
+
+
+def _pieces_of(apart: Sequence[Sequence[Box]]) -> tuple[_Piece, ...]:
+    """The pieces of the parts of boxes; none if one of the boxes has none."""
+    return tuple(_piece(part) for parts in apart for part in parts) if all(apart) else ()
 
 
 def _piece(box: Box) -> _Piece:
@@ -263,6 +278,28 @@ def _scatter_by_index(memory: Words, walk: Walk, data: Words, origin: int) -> No
 def _by_strides(pieces: Sequence[Box]) -> bool:
     run = next((n for box in pieces[:1] for n in reversed(box.counts) if n > 1), _STRIDED_FROM)
     return run >= _STRIDED_FROM
+
+
+def _apart(box: Box) -> tuple[Box, ...]:
+    """A box cut along its outermost dimension into parts of words at different addresses; none if small.
+
+    Later words win: the parts are written one after the other.
+    """
+    (outer, *inner), step, pitch = box.counts, box.steps[0], box.pitches[0]
+    count = outer
+    while count > 1 and _may_overlap(box._replace(counts=(count, *inner))):
+        count //= 2
+    is_small = count < outer and count * prod(inner) < _PART_WORDS
+    if is_small or _may_overlap(box._replace(counts=(count, *inner))):
+        return ()
+    return tuple(
+        box._replace(
+            position=box.position + first * pitch,
+            address=box.address + first * step,
+            counts=(min(count, outer - first), *inner),
+        )
+        for first in range(0, outer, count)
+    )
 
 
 def _may_overlap(box: Box) -> bool:

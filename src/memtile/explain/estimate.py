@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +24,7 @@ from memtile.arch.boards import OF_OTHERS, SHARED_BYTES
 from memtile.arch.tiles import MM2S, S2MM, WORD_BYTES
 from memtile.arch.timing import Timing, is_measured, likely
 from memtile.documents import Count
+from memtile.jit.tables import plain
 from memtile.model.state.causes import Cause, CoreCause
 from memtile.model.state.columns import columns_of, fields_of
 from memtile.model.state.state import State, StateTables
@@ -37,21 +39,28 @@ def is_shown(st: State, sign: str) -> bool:
     """
     of, name = sign.split(".")
     if of == Cause.__name__:
-        return bool(st.spent[:, Cause[name]].any())
+        return bool(np.count_nonzero(st.spent[:, Cause[name]]))
     if of == CoreCause.__name__:
-        return bool(st.core_spent[:, CoreCause[name]].any())
+        return bool(np.count_nonzero(st.core_spent[:, CoreCause[name]]))
+    return bool(np.count_nonzero(getattr(plain(getattr(st, of)), name) > _rest(of, name)))
+
+
+@cache
+def _rest(of: str, name: str) -> int:
+    """What a column of a table has where nothing happens."""
     table, _ = fields_of(StateTables)[of]
-    column = columns_of(table)[name] if isinstance(table, type) else table
-    return bool((getattr(getattr(st, of), name) > (column.rest or 0)).any())
+    return (columns_of(table)[name] if isinstance(table, type) else table).rest or 0
 
 
 _SIGNS = {f.name: f.metadata["shown_by"] for f in fields(Timing)}
+_EVERY_SIGN = frozenset(sign for signs in _SIGNS.values() for sign in signs)
 
 
 def assumed_names(engine: Engine) -> list[str]:
     """The timing constants of grade assumed that the run so far depended on, measured on its board or not."""
     st = engine.state
-    return [name for name, signs in _SIGNS.items() if any(is_shown(st, sign) for sign in signs)]
+    shown = {sign for sign in _EVERY_SIGN if is_shown(st, sign)}
+    return [name for name, signs in _SIGNS.items() if not shown.isdisjoint(signs)]
 
 
 def assumed(engine: Engine, depends: Sequence[str]) -> list[str]:

@@ -219,7 +219,7 @@ def outcome(
         host_cycles=engine.host.waited if timed else 0,
         **_skipped(engine if timed else None),
         errors=(*_channel_errors(busy), *lock_errors(engine), *circuit_errors(engine)),
-        findings=_findings(stopped, checks, status, found, areas, before),
+        findings=_findings(stopped, checks, status, found, areas, before, is_used=bool(busy)),
         waits=stopped.graph,
         kept=ModelLink(engine),
     )
@@ -241,8 +241,20 @@ def _findings(
     found: _OpenWork,
     areas: Sequence[NamedArea],
     before: int,
+    *,
+    is_used: bool,
 ) -> tuple[Finding, ...]:
-    """What is wrong: texts and waits first, then results and functions."""
+    """What is wrong: texts and waits first, then results and functions.
+
+    Args:
+        stopped: what waits.
+        checks: comparisons with the expected outputs.
+        status: how the run ended.
+        found: what has not ended.
+        areas: the buffers of the design.
+        before: cycles of earlier runs.
+        is_used: some channel did or was asked anything; of others nothing is planned.
+    """
     waits = with_imbalances(stopped.findings, stopped.graph, imbalances_of(found.engine), found.engine)
     wrong = (*_wrong(checks, status, found, areas), *function_findings(found.engine))
     engine = found.engine
@@ -250,7 +262,8 @@ def _findings(
     def plan() -> PlannedWords:
         return PlannedWords.of(engine, BdChains(engine))
 
-    places, headers = place_findings(engine, plan), [*header_findings(engine, plan)]
+    places = [*place_findings(engine, plan)] if is_used else []
+    headers = [*header_findings(engine, plan)] if is_used else []
     waits = tuple(without_waits_of(headers, waits))
     return (*places, *headers, *_hosts_first(waits), *wrong, *_stands(found, before))
 

@@ -29,6 +29,8 @@ def flow_findings(made: Configured, balance: Balance) -> Iterator[Finding]:
         made: the device in its array.
         balance: of the rounds of all cores.
     """
+    if not balance.cores:  # nor is then asked what the host sends
+        return
     flow = _Flow(made, balance)
     late = flow.stops_within(balance.counts)
     if late is None or not all(map(_gives_back_all, balance.cores)):
