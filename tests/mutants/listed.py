@@ -3903,6 +3903,20 @@ MUTANTS = (
         "tests/data/test_adf_recording.py::test_a_description_with_an_unknown_word_is_refused",
     ),
     Mutant(
+        "an array whose first element is an object has its name",
+        "adf/member_names.py",
+        "        is_first = address in self.handles and not self.types.is_handle(entry)",
+        "        is_first = False",
+        "tests/data/test_adf_recording.py::test_the_first_object_of_an_array_or_a_class_of_the_user_is_one_of_several",
+    ),
+    Mutant(
+        "an array behind a pointer whose first element is an object has its name",
+        "adf/member_names.py",
+        "        if is_class and not self.types.is_handle(kind):",
+        "        if False:",
+        "tests/data/test_adf_recording.py::test_the_first_object_of_an_array_or_a_class_of_the_user_is_one_of_several",
+    ),
+    Mutant(
         "the last kernel in a vector has no name",
         "adf/member_names.py",
         "range(min((end - begin) // size, _MOST))",
