@@ -3917,6 +3917,13 @@ MUTANTS = (
         "tests/data/test_adf_recording.py::test_the_first_object_of_an_array_or_a_class_of_the_user_is_one_of_several",
     ),
     Mutant(
+        "a core forgets the file of its functions",
+        "iron/dialects/aie.py",
+        "        link_with=link_with,\n        dynamic_objfifo_lowering",
+        "        dynamic_objfifo_lowering",
+        "tests/words/test_iron_placed.py::test_a_core_names_the_file_of_its_functions_as_until_march_2026",
+    ),
+    Mutant(
         "the last kernel in a vector has no name",
         "adf/member_names.py",
         "range(min((end - begin) // size, _MOST))",
