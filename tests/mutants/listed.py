@@ -3924,6 +3924,20 @@ MUTANTS = (
         "tests/words/test_iron_placed.py::test_a_core_names_the_file_of_its_functions_as_until_march_2026",
     ),
     Mutant(
+        "offsets of a link of one to one are counted",
+        "importers/mlir/forms/objects.py",
+        "    if all(len(names) == 1 for names, _ in sides):",
+        "    if not sides:",
+        "tests/data/test_mlir_designs.py::test_offsets_of_a_link_of_one_to_one_mean_nothing",
+    ),
+    Mutant(
+        "a link of one to one may have offsets on both sides",
+        "importers/mlir/forms/objects.py",
+        "        if all(offsets for _, offsets in sides):",
+        "        if not sides:",
+        "tests/faults/test_mlir_faults.py::test_what_a_device_has_wrong_is_told",
+    ),
+    Mutant(
         "the last kernel in a vector has no name",
         "adf/member_names.py",
         "range(min((end - begin) // size, _MOST))",
