@@ -3938,6 +3938,13 @@ MUTANTS = (
         "tests/faults/test_mlir_faults.py::test_what_a_device_has_wrong_is_told",
     ),
     Mutant(
+        "a len that is no run of the sizes in a BD is blamed on those of the text",
+        "importers/mlir/sequence/sequence_tasks.py",
+        "    if bd.levels == bd_form(bd.operation, reader.values).levels:",
+        "    if bd.levels:",
+        "tests/faults/test_task_faults.py",
+    ),
+    Mutant(
         "the last kernel in a vector has no name",
         "adf/member_names.py",
         "range(min((end - begin) // size, _MOST))",
