@@ -204,6 +204,46 @@ def test_members_in_containers_behind_pointers_and_in_arrays_have_names(breadth:
     assert names(breadth)[inside.graph] == "gr.without"
 
 
+_FIRST = """
+#include <adf.h>
+#include <array>
+#include <memory>
+void copy(adf::input_buffer<int32>& a, adf::output_buffer<int32>& b);
+struct ends { adf::input_plio from; adf::output_plio to; };
+struct gr : adf::graph {
+    std::array<adf::input_plio, 2> in;
+    std::array<std::array<adf::output_plio, 1>, 2> out;
+    ends third;
+    std::unique_ptr<std::array<adf::kernel, 3>> steps = std::make_unique<std::array<adf::kernel, 3>>();
+    gr() {
+        for (int i = 0; i < 3; i++) {
+            adf::kernel& step = (*steps)[i] = adf::kernel::create(copy);
+            adf::input_plio& a = i < 2 ? in[i] : third.from;
+            adf::output_plio& b = i < 2 ? out[i][0] : third.to;
+            adf::source(step) = "copy.cc";
+            adf::runtime<adf::ratio>(step) = 0.5;
+            adf::dimensions(step.in[0]) = adf::dimensions(step.out[0]) = {8};
+            a = adf::input_plio::create("in" + std::to_string(i), adf::plio_32_bits, "in.txt");
+            b = adf::output_plio::create("out" + std::to_string(i), adf::plio_32_bits, "out.txt");
+            adf::connect(a.out[0], step.in[0]);
+            adf::connect(step.out[0], b.in[0]);
+        }
+    }
+} top;
+int main() { return 0; }
+"""
+
+
+def test_the_first_object_of_an_array_or_a_class_of_the_user_is_one_of_several(tmp_path: Path) -> None:
+    """It has the address of what it is in, which is no object."""
+    (tmp_path / "first.cpp").write_text(_FIRST)
+    found = load(tmp_path / "first.cpp").description
+    plios = ["top.in[0]", "top.in[1]", "top.out[0][0]", "top.out[1][0]", "top.third.from", "top.third.to"]
+    assert sorted(each.name for each in found.plios) == plios
+    assert sorted(each.name for each in found.kernels) == ["top.steps[0]", "top.steps[1]", "top.steps[2]"]
+    assert {each.graph for each in found.kernels} == {found.graphs[0].id}
+
+
 @pytest.mark.parametrize(
     ("name", "kind", "element", "nbytes", "argument"),
     [

@@ -134,6 +134,14 @@ def test_linked_fifos_share_the_memory_tile(depth: str) -> None:
     np.testing.assert_array_equal(run(text, NUMBERS, out=(1, "int32", (64,))), wanted)
 
 
+@pytest.mark.parametrize("offsets", ["[] [0, 8, 16, 24]", "[] [8]", "[16, 0] []"])
+def test_offsets_of_a_link_of_one_to_one_mean_nothing(offsets: str) -> None:
+    """``cascade`` of mlir-aie gives those of all its columns; its lowering reads none there."""
+    link = f"aie.objectfifo.link [@in] -> [@out] ({offsets})"
+    text = design(fifo("in", "%s, {%m}", 32), fifo("out", "%m, {%s}", 32), link, BOTH)
+    np.testing.assert_array_equal(run(text, NUMBERS, out=(1, "int32", (64,))), NUMBERS)
+
+
 def test_an_object_is_distributed_and_joined_again() -> None:
     text = design(
         fifo("in", "%s, {%m}", 32),

@@ -58,6 +58,12 @@ START, WAIT, FREE = (f"aiex.dma_{word}_task(%t)" for word in ("start", "await", 
             bd("offset = 0 len = 128 sizes = [2, 4, 4, 4] strides = [64, 16, 4, 2]"),
             "Leave the outermost of four sizes out of len",
         ),
+        (
+            bd("offset = 0 len = 8192 sizes = [1, 2, 2, 2048] strides = [0, 16384, 4096, 1]"),
+            "too large for a BD, which takes them as [2, 2, 4, 512]; the outermost is the iteration, so a "
+            "run is 16384 bytes, and its length is 32768 (MLIR language reference). Write sizes = "
+            "[2, 2, 4, 512], strides = [16384, 4096, 512, 1], len = 4096 and repeat_count = 1, or",
+        ),
         (bd("offset = 0 len = 8 sizes = [1, 1, 1, 1, 8] strides = [4, 4, 4, 8, 1]"), "it has 5 sizes"),
         (bd("offset = 0 len = 8 sizes = [8] strides = [0]"), "stride 0 is 0; it must be 1 or more"),
         (

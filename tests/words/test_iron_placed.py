@@ -269,6 +269,24 @@ def test_a_function_in_another_language_needs_its_file() -> None:
         a.external_func("f", [_I32], link_with="f.o", link_with_mode="inline")
 
 
+def test_a_core_names_the_file_of_its_functions_as_until_march_2026() -> None:
+    def body() -> None:
+        scale = a.external_func("scale", [_I32])
+        tile = a.tile(0, 2)
+        block = a.buffer(tile, _I32, "block")
+
+        @a.core(tile, "scale.o", None, 2048)
+        def body_of_core() -> None:
+            scale(block)
+
+    has_lines(
+        text_of(body),
+        "func.func private @scale(memref<16xi32>)",
+        "func.call @scale(%block) : (memref<16xi32>) -> ()",
+        '} {link_with = "scale.o", stack_size = 2048 : i32}',
+    )
+
+
 def test_one_value_fills_contents_of_several_elements() -> None:
     """``vector_reduce_max`` of mlir-aie begins buffers with an array of the least value alone."""
     for dtype, element, text in (

@@ -25,6 +25,7 @@ _POINTERS = (Tag.POINTER, Tag.REFERENCE, Tag.RVALUE_REFERENCE)
 _SAME = (Tag.TYPEDEF, Tag.CONST, Tag.VOLATILE, Tag.RESTRICT, Tag.ATOMIC)
 _PLAIN = (Tag.BASE, Tag.ENUMERATION)
 _ENDS_OF_VECTOR = (("_M_start", "_M_finish"), ("__begin_", "__end_"))  # of libstdc++ and of libc++
+_HANDLE = "handle"  # of memtile's adf.h: the base of all variables that hold an object
 _MOST = 1 << 16  # elements of a vector: more are no vector of a graph
 _SUFFIX = re.compile(r"(?<=\d)(?:u|l|ul|ull|ll)\b|\((?:unsigned |signed )?\w[\w: ]*\)(?=-?\d)|\s+")
 
@@ -149,6 +150,13 @@ class _Types:
                 found.append(upper + 1 if isinstance(upper, int) and upper < 1 << 31 else 0)
         return found
 
+    def is_handle(self, entry: Entry | None) -> bool:
+        """Whether a class is ``adf::handle``, or derives from it; one that is not known counts as one."""
+        if entry is None or self.name(entry) == _HANDLE:
+            return True
+        bases = [part for part in entry.parts if part.tag == Tag.INHERITANCE]
+        return any(self.is_handle(self.behind(part.values.get(At.TYPE))) for part in bases)
+
     def field(self, entry: Entry, name: str, at: int = 0) -> tuple[int, Entry] | None:
         """Offset and entry of a member of a class, or of a part of it."""
         for part in entry.parts:
@@ -194,9 +202,14 @@ class _Walk:
             self.go_class(entry, address, path, graph)
 
     def go_class(self, entry: Entry | None, address: int, path: str, graph: int = 0) -> None:
-        """Name an object and its members; without its class only the object."""
-        self._note(address, path, graph)
-        if entry is None or address in self.handles:
+        """Name an object and its members; without its class only the object.
+
+        A handle that comes first in an array or a class of the user has the address of that.
+        """
+        is_first = address in self.handles and not self.types.is_handle(entry)
+        if not is_first:
+            self._note(address, path, graph)
+        if entry is None or (address in self.handles and not is_first):
             return
         if address in self.graphs:
             graph = address
@@ -209,6 +222,8 @@ class _Walk:
                 name = self.types.name(part) if part.tag == Tag.MEMBER else ""
                 inner = f"{path}.{name}" if name and not name.startswith("_") else path
                 self.go(part.values.get(At.TYPE), address + offset, inner, graph)
+        if is_first:
+            self._note(address, path, graph)  # of a class whose members are not known
 
     def _note(self, address: int, path: str, graph: int) -> bool:
         """Give a handle or a graph its name, if it has none."""
@@ -226,9 +241,15 @@ class _Walk:
             kind = self.types.named(self.graphs[target]) or self.types.behind(entry.values.get(At.TYPE))
             self.go_class(kind, target, path, graph)
             return
+        kind = self.types.behind(entry.values.get(At.TYPE))
+        is_class = target in self.handles and kind is not None and kind.tag in _CLASSES
+        if is_class and not self.types.is_handle(kind):
+            if target not in self.names.of:
+                self.go_class(kind, target, path, graph)
+            return
         if not self._note(target, path, graph):
             return
-        step, number = self.types.size(self.types.behind(entry.values.get(At.TYPE))), 1
+        step, number = self.types.size(kind), 1
         while step and target + number * step in self.handles:  # new kernel[n]
             self._note(target + number * step, f"{path}[{number}]", graph)
             number += 1

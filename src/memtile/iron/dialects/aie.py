@@ -264,17 +264,27 @@ class external_func(FuncOp):  # type: ignore[misc, valid-type] # noqa: N801 - ml
 
 def _core(
     tile: Any,
-    link_with: Any = None,
+    link_with: str | None = None,
     dynamic_objfifo_lowering: bool | None = None,
     stack_size: int | None = None,
     *,
     loc: object = None,
     ip: Any = None,
 ) -> Any:
-    if link_with is not None:
-        raise TypeError("core() has no link_with: give it to each external_func of the core")
+    """``aie.core``.
+
+    Args:
+        tile: that it is in.
+        link_with: the file of all functions that it calls (until March 2026; then it is each function's).
+        dynamic_objfifo_lowering: other code for the same objects.
+        stack_size: of its stack, in bytes.
+    """
     return _OPS["CoreOp"](
-        tile, stack_size=stack_size, dynamic_objfifo_lowering=dynamic_objfifo_lowering, ip=ip
+        tile,
+        stack_size=stack_size,
+        link_with=link_with,
+        dynamic_objfifo_lowering=dynamic_objfifo_lowering,
+        ip=ip,
     )
 
 

@@ -71,13 +71,23 @@ def link(device: DeviceDescription, operation: Operation) -> None:
         lists += [[]] * (4 - len(lists))
     sources, targets = ([str(name) for name in names] for names in lists[:2])
     into, out = ([int(offset) for offset in offsets] for offsets in lists[2:4])
-    for names, offsets in ((sources, into), (targets, out)):
-        if not names:
-            raise form.error("it links nothing on one side", "[@in] -> [@out]", reason="mlir_link")
+    _check_counts(form, (sources, into), (targets, out))
+    device.links.append(LinkDescription(sources, targets, into, out, operation, packed))
+
+
+def _check_counts(form: OperationForm, *sides: tuple[list[str], list[int]]) -> None:
+    """One offset for each FIFO where objects are cut or joined; elsewhere they mean nothing, on one side."""
+    if any(not names for names, _ in sides):
+        raise form.error("it links nothing on one side", "[@in] -> [@out]", reason="mlir_link")
+    if all(len(names) == 1 for names, _ in sides):
+        if all(offsets for _, offsets in sides):
+            says = "it has offsets on both sides, and neither cuts nor joins objects"
+            raise form.error(says, "([] [])", reason="mlir_link")
+        return
+    for names, offsets in sides:
         if offsets and len(offsets) != len(names):
             says = f"it has {len(offsets)} offsets for {len(names)} object FIFOs"
             raise form.error(says, "one for each, or none", reason="mlir_link")
-    device.links.append(LinkDescription(sources, targets, into, out, operation, packed))
 
 
 def register_external(device: DeviceDescription, operation: Operation) -> None:

@@ -19,6 +19,7 @@ from memtile.importers.mlir.forms.operands import OperationForm, packet_of
 from memtile.importers.mlir.references import bd_problems
 from memtile.importers.mlir.sequence.bd_lowering import (
     INNER,
+    Pattern,
     bd_words,
     checked,
     hardware,
@@ -233,12 +234,31 @@ def _pattern(
     found = checked(form, kind, size * _BITS, pattern, linear=linear)
     run = prod(hardware(size * _BITS, pattern)[0][:INNER])
     if words and run != words:
-        says = f"its length is {words * WORD_BYTES} bytes, its inner three sizes make {run * WORD_BYTES}"
+        raise _length_error(reader, bd, pattern, words * WORD_BYTES, run * WORD_BYTES, size)
+    return found
+
+
+def _length_error(
+    reader: Reader, bd: BdDescription, pattern: Pattern, given: int, run: int, element: int
+) -> InputFileError:
+    """A len that is not one run, of the sizes in the text or of those that fit a BD (in bytes)."""
+    form = OperationForm(bd.operation, reader.values)
+    if bd.levels == bd_form(bd.operation, reader.values).levels:
+        says = f"its length is {given} bytes, its inner three sizes make {run}"
         step = (
             "Leave the outermost of four sizes out of len: it is the iteration; repeat_count alone repeats."
         )
-        raise form.error(says, "a len of one run", reason=_REASON, step=step)
-    return found
+        return form.error(says, "a len of one run", reason=_REASON, step=step)
+    sizes = [*reversed(pattern.sizes)]
+    says = (
+        f"its sizes are too large for a BD, which takes them as {sizes}; the outermost is the iteration, "
+        f"so a run is {run} bytes, and its length is {given}"
+    )
+    step = (
+        f"Write sizes = {sizes}, strides = {[*reversed(pattern.strides)]}, len = {run // element} and "
+        f"repeat_count = {sizes[0] - 1}, or smaller sizes."
+    )
+    return form.error(says, "a len of one run", reason=_REASON, step=step)
 
 
 def _padding(form: OperationForm, kind: TileKind, task: SequenceTask, bd: BdDescription) -> dict[str, int]:
