@@ -16,6 +16,7 @@ from memtile.importers.python.source_text import Scope, SourceText, assigned, ca
 
 _ACTIONS = ("acquire", "release")
 _OTHER = {"acquire": "release", "release": "acquire", "free": "full", "full": "free"}
+_OF_ENDS = (".free", ".full")
 _SEEN = "seen"
 """Of a tile: a lock of a neighbour, as it sees it."""
 _LIKELY, _NAMED, _DOUBLED, _USUAL, _RARE = 0.1, 0.3, 0.6, 0.7, 1.3
@@ -146,8 +147,8 @@ class LockCandidates:
         """Locks with which somebody may have to do this, and how unlikely that is."""
         own = dict.fromkeys(use.lock for use in self._uses)
         for lock in own:
-            if lock.rpartition(".")[0] in self._ends:
-                continue  # the other end of an object FIFO is no text
+            if lock.endswith(_OF_ENDS):
+                continue  # what the other end of an object FIFO does is no text
             if self._is_lonely(action, lock):
                 yield lock, _LIKELY
             elif self._quotes(lock):

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from memtile.explain.repairs import Candidate
-from memtile.importers.python.source_text import SourceText, assigned, called
+from memtile.importers.python.source_text import SourceText, assigned, called, calls
 
 _TWICE, _TURN, _OTHER = 0.4, 0.7, 1.0
 _MAKERS = ("buffer", "external")
@@ -15,13 +15,12 @@ _TAKERS = ("read", "write", "view", "load")
 
 def turn_candidates(text: SourceText) -> Iterator[tuple[int, Candidate]]:
     """The variable of the loop for what chooses a block or a buffer; each with its line."""
-    for loop in ast.walk(text.tree):
-        if not isinstance(loop, ast.For):
-            continue
+    loops = [each for each in ast.walk(text.tree) if isinstance(each, ast.For)]
+    turns = [chosen for loop in loops for node in ast.walk(loop) for chosen in _chosen(node)]
+    for loop in loops:
         names = [each.id for each in ast.walk(loop.target) if isinstance(each, ast.Name)]
-        inside = [each for part in loop.body for each in ast.walk(part)]
-        others = [text.text(chosen) for node in inside for chosen in _chosen(node) if not _is_number(chosen)]
-        for node in inside:
+        others = [text.text(each) for each in turns if _is_of_turn(each, names)]
+        for node in (each for part in loop.body for each in ast.walk(part)):
             for chosen in _chosen(node):
                 for name in dict.fromkeys([*names, *others]):
                     old = text.text(chosen)
@@ -43,8 +42,20 @@ def order_candidates(text: SourceText) -> Iterator[tuple[int, Candidate]]:
         if isinstance(chosen, ast.Subscript) and isinstance(chosen.slice, ast.Slice):
             new = text.text(chosen.value)
         if new:
-            says = f"line {chosen.lineno}: {new} instead of {text.text(chosen)}"
-            yield chosen.lineno, Candidate("order", says, [text.change(chosen, new)], _TURN)
+            yield _instead(text, chosen, new, "order")
+    for call in calls(text.tree, "range"):
+        for given in call.args:
+            if (
+                isinstance(given, ast.BinOp)
+                and isinstance(given.op, (ast.Add, ast.Sub))
+                and _is_number(given.right)
+            ):
+                yield _instead(text, given, text.text(given.left), "bound")
+
+
+def _instead(text: SourceText, node: ast.expr, new: str, kind: str) -> tuple[int, Candidate]:
+    says = f"line {node.lineno}: {new} instead of {text.text(node)}"
+    return node.lineno, Candidate(kind, says, [text.change(node, new)], _TURN)
 
 
 def buffer_candidates(text: SourceText) -> Iterator[tuple[int, Candidate]]:
@@ -94,12 +105,15 @@ def _is_number(chosen: ast.expr) -> bool:
     return isinstance(chosen, ast.Constant) and type(chosen.value) is int
 
 
+def _is_of_turn(chosen: ast.expr, names: Sequence[str]) -> bool:
+    """Whether it is reckoned from the variables of a loop."""
+    return any(isinstance(each, ast.Name) and each.id in names for each in ast.walk(chosen))
+
+
 def _is_another_turn(chosen: ast.expr, names: Sequence[str]) -> bool:
     """Whether it is a number, or another turn reckoned from this one."""
-    if isinstance(chosen, ast.Constant):
-        return _is_number(chosen)
     near = isinstance(chosen, ast.BinOp) and isinstance(chosen.op, (ast.Add, ast.Sub))
-    return near and any(isinstance(each, ast.Name) and each.id in names for each in ast.walk(chosen))
+    return _is_number(chosen) or (near and _is_of_turn(chosen, names))
 
 
 def _buffers(tree: ast.AST) -> Iterator[str]:
