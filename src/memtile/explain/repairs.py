@@ -25,6 +25,8 @@ _LATER = 4.0  # how many times as long as the quickest repair another one may ta
 _TRIALS = 0.7  # of the time of a search; what is left is for other schedules
 _OTHER_SCHEDULES = (1, 2)
 _NOT_AWAITED = "MT0318"
+_NO_TASK_LEFT = "MT0304"
+"""A task without an end waits for nothing more, whatever else is wrong: it mends only one that ended."""
 _RACES = ("MT0201", "MT0202", "MT0204", "MT0205")
 _OUTSIDE = {"MT0314": ("lock_value",), "MT0105": ("depth", "count", "bound")} | dict.fromkeys(
     _RACES, ("depth", "array")
@@ -163,8 +165,9 @@ def search(
     """
     begin, done, worked = spent(), 0, list[tuple[Candidate, Trial]]()
     end = begin + seconds * (1 if confirm is None else _TRIALS)
+    sure = _Sure(confirm, begin + seconds)
     for candidate in candidates:
-        if spent() > end or done >= runs or (worked and candidate.unlikely > _least_likely(*worked[0])):
+        if spent() > end or done >= runs or _is_enough(worked, candidate, sure):
             break
         if watch is not None:
             watch(done)
@@ -174,12 +177,41 @@ def search(
         if trial.good:
             worked.append((candidate, trial))
     ranked = sorted(worked, key=_rank)
-    if confirm is not None:
-        ranked = _confirmed(ranked, confirm, begin + seconds)
+    while ranked and not sure(ranked[0][0]):
+        ranked = ranked[1:]
     if ranked and _is_doubtful(ranked[0], worked):
         ranked = []
     repairs = tuple(_offered(*each) for each in _complete(ranked))
     return Tried(repairs, done, spent() - begin)
+
+
+class _Sure:
+    """Says whether a candidate that worked holds otherwise too; each is asked once.
+
+    Args:
+        confirm: runs it again; None = it need not.
+        until: a time of :func:`spent`.
+    """
+
+    def __init__(self, confirm: Confirm | None, until: float) -> None:
+        self._confirm, self._until, self._said = confirm, until, dict[int, bool]()
+
+    def __call__(self, candidate: Candidate) -> bool:
+        if self._confirm is None:
+            return True
+        if id(candidate) not in self._said:
+            self._said[id(candidate)] = self._confirm(candidate, self._until)
+        return self._said[id(candidate)]
+
+
+def _is_enough(worked: list[tuple[Candidate, Trial]], candidate: Candidate, sure: _Sure) -> bool:
+    """Whether a candidate and those behind it need not be tried; what worked and does not hold goes."""
+    while worked and candidate.unlikely > _least_likely(*worked[0]):
+        best = min(worked, key=_rank)
+        if sure(best[0]):
+            return True
+        worked.remove(best)
+    return False
 
 
 def _least_likely(candidate: Candidate, trial: Trial) -> float:
@@ -207,15 +239,6 @@ def _rank(worked: tuple[Candidate, Trial]) -> tuple[float, ...]:
 def _complete(ranked: Sequence[tuple[Candidate, Trial]]) -> Iterable[tuple[Candidate, Trial]]:
     """Those that leave out no more than the best."""
     return [each for each in ranked if each[1].missing == ranked[0][1].missing]
-
-
-def _confirmed(
-    ranked: list[tuple[Candidate, Trial]], confirm: Confirm, until: float
-) -> list[tuple[Candidate, Trial]]:
-    """Those from the first on that holds otherwise too."""
-    while ranked and not confirm(ranked[0][0], until):
-        ranked = ranked[1:]
-    return ranked
 
 
 def holds_in_other_schedules(is_good: Callable[[], bool]) -> bool:
@@ -269,6 +292,8 @@ def _located(finding: Finding, repair: Repair, other: Repair | None = None) -> F
 
 def hides(candidate: Candidate, findings: Sequence[Finding]) -> bool:
     """Whether a change would only hide what the first finding is about."""
+    if candidate.kind == "loop":
+        return not findings or findings[0].code != _NO_TASK_LEFT
     return bool(findings) and candidate.kind in _OUTSIDE.get(findings[0].code, ())
 
 
