@@ -208,17 +208,20 @@ def test_the_change_with_which_the_expected_words_come_is_the_finding(
 
 
 @needs("c++", FOUND)
-def test_a_parameter_that_main_updates_with_another_number_is_the_finding(mixed: Path) -> None:
+def test_a_parameter_that_main_updates_with_another_number_is_the_finding(
+    mixed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    give(monkeypatch, LAST=6)
     (mixed / "b.txt").write_text("0\n" * 32)
     want = {"z": (A * np.array([[3], [4]])).astype(np.int32)}
-    program = adf.load(mixed / "graph.cpp", defines={"LAST": 6}, folder=mixed)
+    program = adf.load(mixed / "graph.cpp", folder=mixed)
     before = program.run().against(want)
     assert [(each.element, each.data[0], each.line) for each in before.given] == [
         ("int32", 3, "graph.cpp:48"),
         ("int32", 6, "graph.cpp:48"),
     ]
     assert before.result is not None
-    assert "all 16 elements that are wrong, from element 16 on, 3/2 times as large" in (
+    assert "all 15 elements that are wrong, from element 16 on, 3/2 times as large" in (
         before.result.findings[0].message
     )
     done = repaired(program, before, want, USUAL)

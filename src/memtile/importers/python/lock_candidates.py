@@ -1,7 +1,7 @@
 """Candidates in the Python source of a design that change locks: another one, one more, later, or more of it.
 
 A lock is known by the text that names it: ``full`` of ``full.acquire()`` in a transfer and of
-``core.acquire(full)`` in a kernel are one. An end of an object FIFO has ``end.full`` and ``end.free``.
+``core.acquire(full)`` in a kernel are one. Those of an end of an object FIFO are its ``full`` and ``free``.
 """
 
 from __future__ import annotations
