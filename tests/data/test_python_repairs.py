@@ -10,6 +10,7 @@ import pytest
 from memtile.cli.repairs import with_tried_repair
 from memtile.cli.runnable import python_design
 from memtile.explain.findings import Finding, Repair, Severity, Side
+from memtile.explain.repairs import spent
 from memtile.importers.mlir.repairs.text_edits import applied
 from memtile.importers.mlir.token_packets import Text
 from memtile.importers.python.candidates import python_candidates
@@ -194,3 +195,60 @@ def test_a_task_without_an_end_is_no_repair_of_what_never_comes() -> None:
 def test_fewer_arrays_of_a_host_are_no_repair() -> None:
     repair, _ = tried(CORPUS / "inputs-before-outputs-hangs.py")
     assert repair is None
+
+
+@pytest.mark.parametrize(
+    ("guard", "becomes"),
+    [
+        ("(acquire=full.acquire())", "(acquire=full.acquire(), release=free.release())"),
+        ("(acquire=full.acquire(), release=None)", "(acquire=full.acquire(), release=free.release())"),
+        ("(full.acquire(), release=None)", "(full.acquire(), release=free.release())"),
+        ("(full.acquire())", "(full.acquire(), free.release())"),
+        ("(full.acquire(), None)", "(full.acquire(), free.release())"),
+    ],
+)
+def test_a_guard_is_completed_as_it_is_written(guard: str, becomes: str) -> None:
+    first = "a.start(t.write(x).guarded(acquire=free.acquire(), release=full.release()))"
+    source = f"{first}\nb.start(t.read(x).guarded{guard})\n"
+    assert becomes in made(source)["line 2: let the transfer release free"].splitlines()[1]
+
+
+@pytest.mark.parametrize("guard", ["()", "(**given)", "(full.acquire(), **given)"])
+def test_a_guard_that_says_nothing_is_left_alone(guard: str) -> None:
+    source = (
+        f"a.start(t.write(x).guarded(free.acquire(), full.release()))\nb.start(t.read(x).guarded{guard})\n"
+    )
+    assert "line 2: let the transfer release free" not in made(source)
+
+
+def test_a_negative_number_stays_negative() -> None:
+    assert {text.split()[2] for text in made("step = -1\n").values()} == {"-2"}
+
+
+def test_lines_are_those_of_python() -> None:
+    """A form feed, U+0085 and U+2028 end none."""
+    source = 'a = "\x0c\x85\u2028é"\nfree = tile.lock(0, "free")\n'
+    assert made(source)["line 2, lock(0): 1 instead of 0"].endswith('free = tile.lock(1, "free")\n')
+
+
+def test_a_design_that_never_ends_with_a_change_is_one_trial(tmp_path: Path) -> None:
+    """With 3 for 2 its loop goes past 8, and asks nobody whether it is late."""
+    file = tmp_path / "steps.py"
+    file.write_text(
+        "from memtile import MemoryTile\n\n\ndef design():\n    tile, n, step = MemoryTile(), 0, 2\n"
+        "    while n != 8:\n        n += step\n"
+        "    block = tile.buffer('block', 8, data=range(8))\n    tile.mm2s[0].start(tile.read(block))\n"
+        "    tile.mm2s[0].expect(range(1, 9))\n    return tile\n"
+    )
+    made = python_design(str(file), ())()
+    assert made.repairs is not None
+    began = spent()
+    found = made.repairs.search(made.run(CHECKED).result, seconds=0.5)
+    assert (found.best, spent() - began < 10) == (None, True)
+
+
+def test_a_source_with_a_byte_order_mark_is_repaired(tmp_path: Path) -> None:
+    file = tmp_path / "ring.py"
+    file.write_text("\ufeff" + RING.replace("tile.lock(3,", "tile.lock(0,"))
+    repair, _ = tried(file)
+    assert repair is not None

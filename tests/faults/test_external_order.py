@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from memtile.check.check import check
+from memtile import Array
+from memtile.check.check import check, check_design
 from memtile.check.checked_program import of_mlir
+from memtile.design.host import Host, HostAction
 from memtile.explain.findings import Finding
 from memtile.importers.design import load_still
 from support.mlir.mlir_designs import device
@@ -81,3 +85,69 @@ def test_a_result_in_the_place_of_what_it_is_made_of_is_fine(tmp_path: Path, arr
         "}",
     ]
     assert not found(tmp_path, device(*lines))
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_a_result_in_the_place_of_the_second_of_two_inputs_is_fine(tmp_path: Path, *, named: bool) -> None:
+    """Two blocks in make one out, so the second one feeds what is written; a third one comes too late."""
+    part = "[0, 0, 0, {}][1, 1, 1, 32][0, 0, 0, 1]"
+    fills = [("%w", 0), ("%a", 0)] if not named else [("%w", 0), ("%w", 32), ("%a", 0), ("%a", 32)]
+    ends = [f"{{id = {n + 1} : i64, metadata = @out, issue_token = true}}" for n in range(1 + named)]
+    lines = [
+        "aie.objectfifo @in(%s, {%c}, 2 : i32) : !aie.objectfifo<memref<32xi32>>",
+        "aie.objectfifo @out(%c, {%s}, 2 : i32) : !aie.objectfifo<memref<32xi32>>",
+        """aie.core(%c) {
+          %c0 = arith.constant 0 : index
+          %c1 = arith.constant 1 : index
+          %max = arith.constant 9223372036854775807 : index
+          scf.for %t = %c0 to %max step %c1 {
+            %i = aie.objectfifo.acquire @in(Consume, 2) : !aie.objectfifosubview<memref<32xi32>>
+            %o = aie.objectfifo.acquire @out(Produce, 1) : !aie.objectfifosubview<memref<32xi32>>
+            aie.objectfifo.release @in(Consume, 2)
+            aie.objectfifo.release @out(Produce, 1)
+          }
+          aie.end
+        }""",
+        "aie.runtime_sequence(%w: memref<64xi32>, %a: memref<64xi32>) {",
+        *(
+            f"aiex.npu.dma_memcpy_nd(%a{part.format(32 * n)}) {end} : memref<64xi32>"
+            for n, end in enumerate(ends)
+        ),
+        *(
+            f"aiex.npu.dma_memcpy_nd({array}{part.format(at)}) {{id = {n + 3} : i64, metadata = @in}} "
+            ": memref<64xi32>"
+            for n, (array, at) in enumerate(fills)
+        ),
+        *["aiex.npu.dma_wait {symbol = @out}"] * (1 + named),
+        "}",
+    ]
+    assert bool(found(tmp_path, device(*lines))) == named
+
+
+@pytest.mark.parametrize("locked", [False, True])
+def test_a_lock_of_the_interface_tile_orders_two_passes(*, locked: bool) -> None:
+    def passes() -> Array:
+        array = Array("npu1", columns=1)
+        memory, door = array.memory_tile(0), array.interface_tile(0)
+        given = array.external("given", np.arange(64, dtype=np.int32))
+        between, back = (array.external(name, np.zeros(64, np.int32)) for name in ("between", "back"))
+        block, there = memory.buffer("block", 64, np.int32), door.lock(0, "there")
+        free, full = memory.lock(1, "free"), memory.lock(0, "full")
+        array.connect(memory.mm2s[0], door.s2mm[0])
+        array.connect(door.mm2s[0], memory.s2mm[0])
+        memory.s2mm[0].start(memory.write(block).guarded(free.acquire(), full.release()), repeat=2)
+        memory.mm2s[0].start(memory.read(block).guarded(full.acquire(), free.release()), repeat=2)
+        written, read = door.write(between), door.read(between)
+
+        def sequence(host: Host) -> Iterator[HostAction]:
+            yield host.start(door.mm2s[0], door.read(given))
+            yield host.start(door.s2mm[0], written.guarded(None, there.release()) if locked else written)
+            yield host.start(door.mm2s[0], read.guarded(there.acquire()) if locked else read)
+            yield host.start(door.s2mm[0], door.write(back))
+            yield host.wait()
+
+        array.host(sequence)
+        return array
+
+    codes = [each.code for each in check_design(passes).findings]
+    assert ("MT0201" in codes) == (not locked)

@@ -9,7 +9,8 @@ import pytest
 
 from memtile import MemoryTile
 from memtile.check.check import check_design
-from memtile.explain.findings import Finding
+from memtile.check.ring_locks import without_told
+from memtile.explain.findings import Finding, Severity
 
 WORDS = 8
 
@@ -60,3 +61,34 @@ def test_the_one_descriptor_that_does_not_wait_is_named(left_out: int) -> None:
 
 def test_a_chain_of_which_all_wait_is_fine() -> None:
     assert not found("MT0105")
+
+
+def test_one_descriptor_may_take_the_units_of_two() -> None:
+    """Its ring then acquires as much as it releases; with one more acquire it would stop."""
+
+    def halves(taken: int) -> MemoryTile:
+        made = MemoryTile("npu1")
+        parts = [made.buffer(f"half{n}", WORDS, np.int32) for n in range(2)]
+        free, full = made.lock(2, "free"), made.lock(0, "full")
+        first = made.write(parts[0]).guarded(free.acquire(taken), full.release())
+        made.s2mm[0].start(first, made.write(parts[1]).guarded(None, full.release()), loop=True)
+        made.mm2s[0].start(
+            *(made.read(each).guarded(full.acquire(), free.release()) for each in parts), loop=True
+        )
+        made.s2mm[0].feed(np.arange(4 * WORDS, dtype=np.int32))
+        made.mm2s[0].expect(np.arange(4 * WORDS, dtype=np.int32))
+        return made
+
+    assert halves(2).run().good
+    for taken, count in ((2, 0), (1, 1)):
+        result = check_design(lambda taken=taken: halves(taken))
+        assert [each.code for each in result.findings].count("MT0105") == count
+
+
+def test_a_lock_that_another_rule_names_is_named_once() -> None:
+    said = "lock 0 'free' of tile (0, 1)"
+    own = Finding("MT0204", Severity.ERROR, f"{said} starts at 4, and S2MM 0 ...")
+    other = Finding("MT0204", Severity.ERROR, "lock 0 'free' of tile (0, 2) starts at 4, and ...")
+    told = Finding("MT0122", Severity.ERROR, f"{said}, line 13, starts at 4, 1 more than ...")
+    assert without_told([own, told, other]) == [told, other]
+    assert without_told([own, other]) == [own, other]

@@ -35,3 +35,10 @@ def test_a_receiver_without_a_task_waits_for_no_packet(tmp_path: Path) -> None:
     text = FINE.replace("pkt_id = 6>", "pkt_id = 5>")
     start, end = text.index("    aie.mem(%t2)"), text.index("    aie.core(%t2)")
     assert not found(tmp_path, text[:start] + text[end:])
+
+
+def test_a_receiver_whose_result_nobody_takes_is_left_alone(tmp_path: Path) -> None:
+    """Its design may have put it aside, and sends two parts to one of the others."""
+    text = FINE.replace("pkt_id = 6>", "pkt_id = 5>")
+    flow = next(line for line in text.splitlines(keepends=True) if "aie.flow(%t2" in line)
+    assert not found(tmp_path, text.replace(flow, ""))

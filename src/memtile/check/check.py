@@ -19,7 +19,7 @@ from memtile.check.known_memories import known_memories
 from memtile.check.left_words import part_findings
 from memtile.check.lock_rules import wait_findings
 from memtile.check.overflow import may_overflow, overflow_findings
-from memtile.check.ring_locks import ring_lock_findings
+from memtile.check.ring_locks import ring_lock_findings, without_told
 from memtile.check.ring_turns import ring_findings
 from memtile.check.sharing import sharing_findings
 from memtile.check.streams import idle_receivers, planned_of, stream_findings
@@ -121,7 +121,7 @@ def check(name: str, make: Callable[[], Subject]) -> CheckResult:
         found, proved = list(with_links(linked, findings)), None
     else:
         found, proved = _with_hangs(subject, findings, make)
-    found = [*without_waits_of([each for each in found if each.code == HEADERS], found)]
+    found = [*without_waits_of([each for each in found if each.code == HEADERS], without_told(found))]
     odd = [each for each in found if each.code in INSTEAD_OF_WAITS]
     if odd:
         found = [*instead_of_waits(odd, [each for each in found if each not in odd])]

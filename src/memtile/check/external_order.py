@@ -2,8 +2,8 @@
 
 A host that starts a task which reads what an earlier one writes, without a wait between them, has both at
 work at once. The earlier one may be the result of what the later one brings, where a design computes in
-place: so of channels that locks, streams or cores connect only a task counts before which as many words were
-brought as the earlier one and those before it write.
+place. Of channels that locks, streams or cores connect a task counts only if what was brought before it makes
+what the earlier one and those before it write, at as many words for each as in the whole sequence.
 """
 
 from __future__ import annotations
@@ -59,6 +59,7 @@ class _Steps:
 
     Args:
         groups: by model index of a channel a number that connected ones have in common.
+        in_all: by channel the words of all its tasks.
 
     Attributes:
         open: by channel the writes that may be at work.
@@ -67,6 +68,7 @@ class _Steps:
     """
 
     groups: Mapping[int, int]
+    in_all: Mapping[int, int]
     open: dict[int, list[_Write]] = field(default_factory=dict)
     pushed: dict[int, PushedTasks] = field(default_factory=dict)
     moved: Counter[int] = field(default_factory=Counter)
@@ -94,9 +96,15 @@ class _Steps:
 
     def before(self, reader: GivenTask) -> Iterator[_Write]:
         """The writes that a task which reads does not feed."""
+        brought, all_brought = self.moved[reader.ch], self.in_all[reader.ch]
         for ch, own in self.open.items():
             apart = self.groups.get(ch) != self.groups.get(reader.ch)
-            yield from (each for each in own if apart or self.moved[reader.ch] >= each.until)
+            yield from (
+                each
+                for each in own
+                if (apart or brought * self.in_all[ch] >= each.until * all_brought)
+                and not _is_locked(each.task, reader)
+            )
 
 
 def external_findings(subject: Subject) -> Iterator[Finding]:
@@ -127,7 +135,11 @@ def _unordered(
     subject: Subject, steps: Sequence[HostStep], groups: Mapping[int, int], places: Mapping[int, Places]
 ) -> Iterator[tuple[GivenTask, _Write, str, Elements]]:
     """Tasks that read, writes that may be at work then, the memory, and its elements that both touch."""
-    direction, known = subject.engine.channels.direction, _Steps(groups)
+    in_all = Counter[int]()
+    for step in steps:
+        if step.pushes:
+            in_all[subject.log.tasks[step.task].ch] += subject.log.tasks[step.task].words or 0
+    direction, known = subject.engine.channels.direction, _Steps(groups, in_all)
     for step in steps:
         if step.waits:
             known.wait(step)
@@ -140,6 +152,12 @@ def _unordered(
                     if len(common):
                         yield task, write, key[0], common
             known.push(task, touched, writes=writes)
+
+
+def _is_locked(writer: GivenTask, reader: GivenTask) -> bool:
+    """Whether a task waits for a lock that another one releases."""
+    given = {bd.release.lock for bd in writer.bds if bd.release is not None}
+    return any(bd.acquire is not None and bd.acquire.lock in given for bd in reader.bds)
 
 
 def _places(subject: Subject) -> dict[int, Places]:

@@ -13,6 +13,7 @@ from memtile.arch.tiles import S2MM
 from memtile.check.checked_program import Subject
 from memtile.check.task_list import GivenTask, StaticBd, bd_text, each_bd, kind_of
 from memtile.explain.findings import Finding, Severity, Side
+from memtile.explain.imbalance import UNFIT
 from memtile.explain.lock_waits import lock_text
 from memtile.explain.names import called
 
@@ -27,6 +28,17 @@ def ring_lock_findings(subject: Subject) -> Iterator[Finding]:
         yield from _too_much_room(subject, lock)
     for task in subject.log.tasks if not subject.made else ():  # of a text its rules say so
         yield from _without_wait(subject, task)
+
+
+def without_told(findings: Sequence[Finding]) -> list[Finding]:
+    """The findings, without locks of which another rule says that they start too high."""
+    told = [each.message for each in findings if each.code == UNFIT]
+
+    def is_told(finding: Finding) -> bool:
+        name = finding.message.partition(" starts at")[0]
+        return finding.code == _OVERWRITTEN and any(each.startswith(name) for each in told)
+
+    return [each for each in findings if not is_told(each)]
 
 
 def _too_much_room(subject: Subject, lock: int) -> Iterator[Finding]:
@@ -78,6 +90,9 @@ def _without_wait(subject: Subject, task: GivenTask) -> Iterator[Finding]:
     gives = {bd.release for bd in task.bds}
     if not task.endless or len(odd) != 1 or len(waits) != 1 or len(gives) != 1 or None in gives:
         return
+    taken = sum(abs(bd.acquire.value) for bd in task.bds if bd.acquire is not None)
+    if taken >= sum(abs(bd.release.value) for bd in task.bds if bd.release is not None):
+        return  # one descriptor takes the units of several
     wait = waits.pop()
     others = [bd.number for bd in task.bds if bd is not odd[0]]
     yield _unguarded(subject, task, odd[0], others, lock_text(subject.engine, wait.lock))

@@ -214,7 +214,7 @@ def python_repairs(file: str, settings: Sequence[str], expected: Sequence[Given]
     def candidates(source: Text, findings: Sequence[Finding]) -> Sequence[Candidate]:
         return python_candidates(source.content, source.name, findings)
 
-    source = read_bytes(file, "text_bytes").decode("utf-8", "replace").replace("\r\n", "\n")
+    source = read_bytes(file, "text_bytes").decode("utf-8-sig", "replace").replace("\r\n", "\n")
 
     def walks(before: Result) -> Iterable[Candidate]:
         from memtile.design.memory_tile import MemoryTile

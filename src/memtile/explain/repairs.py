@@ -8,8 +8,12 @@ front end and no text.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import signal
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from types import FrameType
 from typing import Any
 
 from memtile.bd.descriptor import Descriptor
@@ -21,6 +25,7 @@ from memtile.sim.loop.other_schedules import schedule
 SECONDS = 10.0
 """Time of the processor for a search, whatever else the machine does."""
 MOST_RUNS = 60
+_GRACE = 2.0  # seconds that a design which asks nobody may take behind the end of a search
 _LATER = 4.0  # how many times as long as the quickest repair another one may take
 _TRIALS = 0.7  # of the time of a search; what is left is for other schedules
 _OTHER_SCHEDULES = (1, 2)
@@ -314,6 +319,32 @@ def until_late(until: float) -> Callable[[int], None]:
 
     progress(0)
     return progress
+
+
+@contextmanager
+def ending(until: float) -> Iterator[None]:
+    """Context that ends behind a time of :func:`spent`, also where a user's code runs that asks nobody.
+
+    Only in the main thread of systems with interval timers.
+
+    Raises:
+        OutOfTimeError: it is later, by the time of the processor; a design that this ends says so itself.
+    """
+    timed = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+    if not timed:
+        yield
+        return
+
+    def late(_number: int, _frame: FrameType | None) -> None:
+        raise OutOfTimeError
+
+    before = signal.signal(signal.SIGPROF, late)
+    signal.setitimer(signal.ITIMER_PROF, max(until - spent(), 0.0) + _GRACE, _GRACE)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def is_wanted(result: Result) -> bool:

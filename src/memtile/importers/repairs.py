@@ -25,6 +25,7 @@ from memtile.explain.repairs import (
     OutOfTimeError,
     Trial,
     Tried,
+    ending,
     holds_in_other_schedules,
     is_better,
     search,
@@ -154,7 +155,7 @@ class Repairs:
     def _run(self, candidate: Candidate, options: RunOptions, until: float) -> Ended | Trial:
         """How the design ends with a candidate, or that it is refused or takes too long."""
         try:
-            with swapped_arguments(candidate.swaps), other_descriptors(candidate.walks):
+            with ending(until), swapped_arguments(candidate.swaps), other_descriptors(candidate.walks):
                 return self.once(self.changed(candidate), replace(options, progress=until_late(until)))
         except MemtileError:  # a change may be one that the array does not have
             return REFUSED

@@ -52,9 +52,22 @@ def _unsent(planned: PlannedWords, ch: int, bds: Sequence[PlannedBd]) -> Mapping
     for packet in (other for other in range(_IDS) if other not in sent):
         ways = reached([port], partial(packet_ways, engine, packet))
         for end in sorted({int(switch.channel[at]) for at in ways if switch.is_master[at]}):
-            if end in planned.bds and planned.receives(end) and end not in planned.senders:
+            missing = end in planned.bds and planned.receives(end) and end not in planned.senders
+            if missing and _is_wanted(planned, end):
                 found.setdefault(end, []).append(packet)
     return found
+
+
+def _is_wanted(planned: PlannedWords, receiver: int) -> bool:
+    """Whether somebody takes what becomes of a channel's words: external memory, or who its tile sends to."""
+    tiles = planned.engine.channels.tile
+    return planned.is_external(receiver) or any(
+        other in planned.bds
+        for ch, bds in planned.bds.items()
+        if tiles[ch] == tiles[receiver] and not planned.receives(ch)
+        for bd in bds
+        for other in planned.receivers(bd)
+    )
 
 
 def _finding(

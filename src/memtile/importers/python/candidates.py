@@ -18,7 +18,7 @@ from memtile.explain.repairs import Candidate, hides
 from memtile.importers.python.host_candidates import host_candidates, repeat_candidates
 from memtile.importers.python.lock_candidates import LockCandidates
 from memtile.importers.python.name_candidates import buffer_candidates, order_candidates, turn_candidates
-from memtile.importers.python.source_text import SourceText, assigned, called, calls
+from memtile.importers.python.source_text import SourceText, assigned, called, calls, lines_of
 
 _NEAR = 0.6  # how much likelier a change is at a line that the first finding names
 _QUOTED = re.compile(r"'([^']+)'")
@@ -96,7 +96,7 @@ def _quoted(findings: Sequence[Finding]) -> Iterator[str]:
 
 def _weights(findings: Sequence[Finding], file: str, source: str) -> dict[int, float]:
     """How near each line is to what findings name: by its number, else by a name in quotes."""
-    lines, found = source.splitlines(), dict[int, float]()
+    lines, found = lines_of(source), dict[int, float]()
     named = re.escape(Path(file).name)  # places are shown from the folder in which a command runs
     for n, finding in enumerate(findings[:4]):
         said = _said(finding)
@@ -236,7 +236,7 @@ def _values(number: _Number, kind: str, others: Counter[int], *, room: bool) -> 
     value, found = number.value, dict[int, float]()
 
     def offer(other: int, unlikely: float) -> None:
-        if other != value and (other >= 0 or value < 0):
+        if other != value and (other >= 0) == (value >= 0):  # a negative number is one for another reason
             found[other] = min(unlikely, found.get(other, unlikely))
 
     for other, _ in others.most_common(3):

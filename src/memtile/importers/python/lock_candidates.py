@@ -172,12 +172,16 @@ class LockCandidates:
                     yield call.lineno, Candidate(action, says, [change], unlikely)
 
     def _guard(self, call: ast.Call, place: int, new: str) -> Iterator[Change]:
-        """An action at a place of a guard that has none there."""
-        if len(call.args) == place:
-            yield self._text.behind(call.args[-1], f", {new}")
-        for given in call.args[place : place + 1]:
+        """An action of a guard that has none, by its place or by its name."""
+        named = {each.arg: each.value for each in call.keywords}
+        given = call.args[place] if len(call.args) > place else named.get(_ACTIONS[place])
+        if given is not None:
             if isinstance(given, ast.Constant) and given.value is None:
                 yield self._text.change(given, new)
+        elif call.keywords and None not in named:
+            yield self._text.behind(call.keywords[-1].value, f", {_ACTIONS[place]}={new}")
+        elif call.args and len(call.args) == place and not call.keywords:
+            yield self._text.behind(call.args[-1], f", {new}")
 
     def _is_of_core(self, call: ast.Call) -> bool:
         return isinstance(call.func, ast.Attribute) and self._text.text(call.func.value) in self._cores

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from memtile.explain.findings import Change
 from memtile.importers.mlir.token_packets import Text
+from memtile.importers.python.source_text import lines_of
 from memtile.input_files import syntax_tree
 
 _NUMBER = re.compile(r"-?\d+")
@@ -37,7 +38,7 @@ class ProgramChanges:
         self._source, self._file, self._text = source, file, text
         self._tree = syntax_tree(source)
         self._starts = [0]
-        for line in source.splitlines(keepends=True):
+        for line in lines_of(source):
             self._starts.append(self._starts[-1] + len(line))
 
     def of(self, changes: Sequence[Change]) -> tuple[Change, ...]:

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from memtile.explain.findings import Change
 from memtile.input_files import syntax_tree
+
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+
+
+def lines_of(source: str) -> list[str]:
+    """The lines of a source with their ends, as Python counts them: form feeds and U+2028 end none."""
+    return _LINE.findall(source)
 
 
 def called(function: ast.expr) -> str:
@@ -61,7 +69,7 @@ class SourceText:
         self.source, self.file = source, file
         self.tree = syntax_tree(source)
         self._starts = [0]
-        for line in source.splitlines(keepends=True):
+        for line in lines_of(source):
             self._starts.append(self._starts[-1] + len(line))
 
     def change(self, node: ast.expr | ast.stmt, new: str) -> Change:
