@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-_TIMES = re.compile(r"(-?\d+)(?:/(\d+))? times as large as expected")
+_TIMES = re.compile(r"(-?[1-9]\d*)(?:/(\d+))? times as large as expected")
 _BY = re.compile(r"(\d+) (more|less) than expected")
 
 

@@ -344,7 +344,7 @@ def ending(until: float) -> Iterator[None]:
         yield
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
+        signal.signal(signal.SIGPROF, signal.SIG_DFL if before is None else before)
 
 
 def is_wanted(result: Result) -> bool:

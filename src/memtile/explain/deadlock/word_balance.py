@@ -36,6 +36,7 @@ class Measure(StrEnum):
 
 
 _FULL, _HALF = 2, 1  # weights of opinions
+_SEVERAL = 8  # descriptors: one wrong length makes no more of them disagree
 _ALIKE = 2  # tiles that have to agree against one
 
 
@@ -100,7 +101,9 @@ class WordBalance:
         Where one length alone sets all of them right, and leaves less that disagrees than others, it is that.
         """
         found = self._against_own()
-        alone = sorted(self._alone(found[0].sure), key=lambda each: each[0]) if found else []
+        if not 0 < len(found) <= _SEVERAL:
+            return found
+        alone = sorted(self._alone(found[0].sure), key=lambda each: each[0])
         if len(alone) == 1 or (alone and alone[0][0] < alone[1][0]):
             return [alone[0][1]]
         return found
