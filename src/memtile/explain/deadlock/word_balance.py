@@ -105,8 +105,16 @@ class WordBalance:
             return found
         alone = sorted(self._alone(found[0].sure), key=lambda each: each[0])
         if len(alone) == 1 or (alone and alone[0][0] < alone[1][0]):
-            return [alone[0][1]]
+            return [alone[0][1]] if not self._are_two_ends(found, alone[0][1]) else found
         return found
+
+    def _are_two_ends(self, found: Sequence[OffLength], alone: OffLength) -> bool:
+        """Whether all that are off are at the two ends of one stream."""
+        own, receivers = alone.bd, self.planned.receivers
+        return all(
+            each.bd.ch == own.ch or each.bd.ch in receivers(own) or own.ch in receivers(each.bd)
+            for each in found
+        )
 
     @property
     def _disagreement(self) -> int:
