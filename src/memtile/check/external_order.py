@@ -148,10 +148,18 @@ def _unordered(
             writes = bool(direction[task.ch] == S2MM)
             for write in known.before(task) if not writes else ():
                 for key in touched.keys() & write.places.keys():
-                    common = np.intersect1d(touched[key], write.places[key])
+                    common = _common(touched[key], write.places[key])
                     if len(common):
                         yield task, write, key[0], common
             known.push(task, touched, writes=writes)
+
+
+def _common(one: Elements, other: Elements) -> Elements:
+    """What both have, each of which is sorted and has nothing twice."""
+    if not len(other):
+        return _NOTHING
+    at = np.minimum(np.searchsorted(other, one), len(other) - 1)
+    return one[other[at] == one]
 
 
 def _is_locked(writer: GivenTask, reader: GivenTask) -> bool:
@@ -186,7 +194,7 @@ def _moved(moves: Sequence[Move]) -> Places:
     for move in moves:
         if move.count <= _MOST_WORDS:
             key = (move.memory, move.elements)
-            found[key] = np.union1d(found.get(key, _NOTHING), move.touched)
+            found[key] = distinct(np.concatenate([found.get(key, _NOTHING), move.touched]))
     return found
 
 
@@ -202,7 +210,7 @@ def _addressed(subject: Subject, task: GivenTask) -> Places:
             own = words[(words >= first) & (words < buffer.end // WORD_BYTES)] - first
             if len(own):
                 key = (f"external buffer {buffer.name!r}", buffer.words)
-                found[key] = np.union1d(found.get(key, _NOTHING), own)
+                found[key] = distinct(np.concatenate([found.get(key, _NOTHING), own]))
     return found
 
 
