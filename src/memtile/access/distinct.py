@@ -24,3 +24,12 @@ def without(numbers: Numbers, others: Numbers) -> Numbers:
     at = np.minimum(np.searchsorted(others, numbers), len(others) - 1)
     found: Numbers = numbers[others[at] != numbers]
     return found
+
+
+def common(numbers: Numbers, others: Numbers) -> Numbers:
+    """Those of some numbers that are among others; both as :func:`distinct` has them."""
+    if not len(others):
+        return others
+    at = np.minimum(np.searchsorted(others, numbers), len(others) - 1)
+    found: Numbers = numbers[others[at] == numbers]
+    return found

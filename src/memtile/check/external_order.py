@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from memtile.access.distinct import distinct
+from memtile.access.distinct import common, distinct
 from memtile.access.walk import Walk, addresses
 from memtile.arch.tiles import S2MM, WORD_BYTES
 from memtile.check.checked_program import Subject
@@ -113,10 +113,10 @@ def external_findings(subject: Subject) -> Iterator[Finding]:
         return
     told, groups, places = set[tuple[int, int]](), connected(subject), _places(subject)
     for host, steps in subject.log.steps.items():
-        for reader, write, where, common in _unordered(subject, steps, groups, places) if host >= 0 else ():
+        for reader, write, where, both in _unordered(subject, steps, groups, places) if host >= 0 else ():
             if (reader.ch, write.task.ch) not in told:
                 told.add((reader.ch, write.task.ch))
-                yield _finding(subject, reader, write, where, common)
+                yield _finding(subject, reader, write, where, both)
 
 
 def without_ends(findings: Sequence[Finding]) -> list[Finding]:
@@ -148,18 +148,10 @@ def _unordered(
             writes = bool(direction[task.ch] == S2MM)
             for write in known.before(task) if not writes else ():
                 for key in touched.keys() & write.places.keys():
-                    common = _common(touched[key], write.places[key])
-                    if len(common):
-                        yield task, write, key[0], common
+                    both = common(touched[key], write.places[key])
+                    if len(both):
+                        yield task, write, key[0], both
             known.push(task, touched, writes=writes)
-
-
-def _common(one: Elements, other: Elements) -> Elements:
-    """What both have, each of which is sorted and has nothing twice."""
-    if not len(other):
-        return _NOTHING
-    at = np.minimum(np.searchsorted(other, one), len(other) - 1)
-    return one[other[at] == one]
 
 
 def _is_locked(writer: GivenTask, reader: GivenTask) -> bool:
@@ -214,12 +206,12 @@ def _addressed(subject: Subject, task: GivenTask) -> Places:
     return found
 
 
-def _finding(subject: Subject, reader: GivenTask, write: _Write, where: str, common: Elements) -> Finding:
+def _finding(subject: Subject, reader: GivenTask, write: _Write, where: str, both: Elements) -> Finding:
     names = [called(subject.engine, task.ch) for task in (reader, write.task)]
     tasks = [
         f"the task of {line_of(each.place)}" if each.place else "its task" for each in (reader, write.task)
     ]
-    first, last = int(common[0]), int(common[-1])
+    first, last = int(both[0]), int(both[-1])
     message = (
         f"{names[0]} reads elements {first} to {last} of {where} with {tasks[0]}, and the host does not wait "
         f"before that for {tasks[1]} on {names[1]}, which writes them."
