@@ -209,12 +209,13 @@ def test_the_change_with_which_the_expected_words_come_is_the_finding(
 
 @needs("c++", FOUND)
 def test_a_parameter_that_main_updates_with_another_number_is_the_finding(
-    mixed: Path, monkeypatch: pytest.MonkeyPatch
+    mixed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     give(monkeypatch, LAST=6)
-    (mixed / "b.txt").write_text("0\n" * 32)
+    (tmp_path / "a.txt").write_bytes((mixed / "a.txt").read_bytes())
+    (tmp_path / "b.txt").write_text("0\n" * 32)
     want = {"z": (A * np.array([[3], [4]])).astype(np.int32)}
-    program = adf.load(mixed / "graph.cpp", folder=mixed)
+    program = adf.load(mixed / "graph.cpp", folder=tmp_path)
     before = program.run().against(want)
     assert [(each.element, each.data[0], each.line) for each in before.given] == [
         ("int32", 3, "graph.cpp:48"),
