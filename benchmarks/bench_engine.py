@@ -189,8 +189,8 @@ def test_start_against_bare_python(benchmark, command) -> None:
 def test_first_compile_against_later_starts(benchmark, tmp_path) -> None:
     """Seconds until the engine is ready, with an empty cache and with a full one.
 
-    An empty cache is filled from the code that the package brings, which costs a few starts; to compile the
-    sources, as without that code, would cost dozens. A full cache spares at least half of it.
+    An empty cache is filled from the code that the package brings, which costs a few starts.
+    A full cache spares at least half of it.
     """
     code = "from memtile.sim.loop.engine import Engine, Placed; Engine([Placed('memory')])"
 

@@ -39,7 +39,7 @@ def _twice(planned: PlannedWords, bds: Sequence[PlannedBd]) -> list[PlannedBd]:
         if bd.descriptor.packet is not None and planned.receivers(bd):
             by_id.setdefault(bd.descriptor.packet.id, []).append(bd)
     doubled = [each for each in by_id.values() if len(each) > 1]
-    return doubled[0] if len(doubled) == 1 and len(by_id) > 0 else []
+    return doubled[0] if len(doubled) == 1 else []
 
 
 def _unsent(planned: PlannedWords, ch: int, bds: Sequence[PlannedBd]) -> Mapping[int, list[int]]:
@@ -59,7 +59,7 @@ def _unsent(planned: PlannedWords, ch: int, bds: Sequence[PlannedBd]) -> Mapping
 
 
 def _is_wanted(planned: PlannedWords, receiver: int) -> bool:
-    """Whether somebody takes what becomes of a channel's words: external memory, or who its tile sends to."""
+    """Whether a receiver writes external memory, or its tile sends to a channel with a task."""
     tiles = planned.engine.channels.tile
     return planned.is_external(receiver) or any(
         other in planned.bds

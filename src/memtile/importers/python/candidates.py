@@ -1,6 +1,6 @@
-"""Candidates in the Python source of a design: numbers, locks, subscripts, padding, and other orders.
+"""Candidates in the Python source of a design: those of this package, with its own of numbers and orders.
 
-Only what stands as a literal or a name in the source is changed, so that a change is a change of the text.
+A change is one of the text: another literal or name, a line put in or moved.
 """
 
 from __future__ import annotations
@@ -186,8 +186,7 @@ class _Literals:
 
     def _paddings(self) -> Iterator[tuple[int, Candidate]]:
         """Zeros before and behind a dimension on its other side, or as many on each side."""
-        calls = (node for node in ast.walk(self._tree) if isinstance(node, ast.Call))
-        for call in (each for each in calls if called(each.func) == "pad"):
+        for call in calls(self._tree, "pad"):
             inside = (node for each in call.args[1:] for node in ast.walk(each))
             for pair in (node for node in inside if isinstance(node, ast.Tuple)):
                 sides = [side for each in pair.elts if (side := _whole(each)) is not None]

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from memtile.explain.repairs import Candidate
-from memtile.importers.python.source_text import Scope, SourceText, called
+from memtile.importers.python.source_text import Scope, SourceText, called, calls
 
 _INSTEAD, _WAIT, _WAIT_FOR_ALL, _AGAIN = -0.2, 0.5, 0.6, 1.0
 _STARTS = ("start", "start_out_of_order")
@@ -29,9 +29,7 @@ def host_candidates(text: SourceText) -> Iterator[tuple[int, Candidate]]:
 
 def repeat_candidates(text: SourceText) -> Iterator[tuple[int, Candidate]]:
     """A task that is done again: for ever, or as often as others; each with its line."""
-    starts = [
-        each for each in ast.walk(text.tree) if isinstance(each, ast.Call) and called(each.func) == "start"
-    ]
+    starts = [*calls(text.tree, "start")]
     given = [(each.arg, text.text(each.value)) for call in starts for each in call.keywords]
     often = dict.fromkeys(value for name, value in given if name == "repeat")
     for call in starts:

@@ -74,23 +74,18 @@ class LockCandidates:
         function = call.func
         if not isinstance(function, ast.Attribute) or function.attr not in _ACTIONS:
             return None
-        owner = self._text.text(function.value)
-        if (
-            isinstance(function.value, ast.Call)
-            and called(function.value.func) == _SEEN
-            and function.value.args
-        ):
-            owner = self._text.text(function.value.args[0])
-        if owner in cores:
-            return (
-                _Use(function.attr, self._text.text(call.args[0]), call, call.args[0], owner)
-                if call.args
-                else None
-            )
-        return _Use(function.attr, owner, call, function.value, "")
+        holder = function.value
+        if isinstance(holder, ast.Call) and called(holder.func) == _SEEN and holder.args:
+            holder = holder.args[0]
+        owner = self._text.text(holder)
+        if owner not in cores:
+            return _Use(function.attr, owner, call, function.value, "")
+        if not call.args:
+            return None
+        return _Use(function.attr, self._text.text(call.args[0]), call, call.args[0], owner)
 
     def _is_lonely(self, action: str, lock: str) -> bool:
-        """Whether nobody does this with a lock with which somebody does the other."""
+        """Whether a lock is released and never acquired, or the other way round, and lacks this action."""
         return (action, lock) not in self._acts and (_OTHER[action], lock) in self._acts
 
     def quotes(self, call: ast.Call) -> bool:
@@ -128,7 +123,7 @@ class LockCandidates:
         return (_OTHER[use.action], use.lock) not in self._acts
 
     def _would_be_lonely(self, use: _Use) -> bool:
-        """Whether nobody else does this with its lock, and somebody does the other."""
+        """Whether its lock would have only the other action without it."""
         alike = [each for each in self._uses if (each.action, each.lock) == (use.action, use.lock)]
         return len(alike) == 1 and not self._is_left_alone(use)
 
@@ -144,7 +139,7 @@ class LockCandidates:
             yield use.call.lineno, Candidate("count", says, [self._text.change(use.call, new)], unlikely)
 
     def _wanted(self, action: str) -> Iterator[tuple[str, float]]:
-        """Locks with which somebody may have to do this, and how unlikely that is."""
+        """Locks that may lack this action, and how unlikely that is."""
         own = dict.fromkeys(use.lock for use in self._uses)
         for lock in own:
             if lock.endswith(_OF_ENDS):
