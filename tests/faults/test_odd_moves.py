@@ -326,6 +326,16 @@ def test_where_nobody_else_uses_either_buffer_both_are_named() -> None:
     assert first.fix == "Let both use the same buffer; one of these two has the wrong one."
 
 
+def test_a_descriptor_that_writes_a_part_is_why_words_are_unwritten() -> None:
+    first = run(written(length=8))[0]
+    assert first.code == "MT0203"
+    assert first.message == (
+        "memory(0,1) S2MM 0, BD 1 (line 23), writes 8 of the 16 words of buffer 'b', and memory(0,1) MM2S 0, "
+        "BD 3 (line 35), reads words 8 to 15 of buffer 'b', which nothing ever writes."
+    )
+    assert first.fix == "Let BD 1 of memory(0,1) S2MM 0 write them too, or do not read them."
+
+
 def test_wrong_words_of_a_known_cause_are_a_note() -> None:
     (words,) = (each for each in run(written(x=4)) if each.code.startswith("MT04"))
     assert words.severity is Severity.NOTE
@@ -443,3 +453,28 @@ def test_one_of_two_that_write_the_same_half_is_off() -> None:
     late = [replace(each, offset=32) for each in writes]
     assert next(iter(move_findings(late))).message.startswith("BD 0 of ")
     assert said([*writes, replace(writes[0], number=2)]) == []
+
+
+def awaiting(name: str) -> str:
+    """The design with a task to which no stream leads, and a wait at its end for a transfer."""
+    text = written().replace("metadata = @in}", "metadata = @in, issue_token = true}")
+    text = text.replace("{symbol = @out}", f"{{symbol = @{name}}}")
+    lines = text.splitlines()
+    flow = next(n for n, line in enumerate(lines) if "@out(%host" in line)
+    lines.insert(flow + 1, "    aie.shim_dma_allocation @spare(%host, S2MM, 1)")
+    start = next(n for n, line in enumerate(lines) if "metadata = @out" in line)
+    spare = (
+        lines[start]
+        .replace("@out", "@spare")
+        .replace("id = 0", "id = 2")
+        .replace("%y[0, 0, 0, 0]", "%y[0, 0, 0, 64]")
+    )
+    return "\n".join([*lines[:start], spare, *lines[start:]])
+
+
+def test_a_task_without_a_stream_hides_no_wait_that_is_missing() -> None:
+    for text, codes in ((awaiting("out"), set()), (awaiting("in"), {"MT0116", "MT0318"})):
+        found = [each for each in (*checked(text), *run(text)) if each.code in ("MT0116", "MT0318")]
+        assert {each.code for each in found} == codes
+        assert not any("'spare'" in each.message for each in found)
+        assert all("'out'" in each.message for each in found)

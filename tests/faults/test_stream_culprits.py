@@ -321,6 +321,41 @@ def test_both_ends_of_a_wrong_flow_are_one_error(tmp_path: Path, old: str, new: 
     assert errors(of_run(tmp_path, text)) == [f"MT0312 {said}"]
 
 
+def test_a_task_that_a_host_waits_for_and_never_starts_is_no_wrong_flow(tmp_path: Path) -> None:
+    """The task beside it on a channel without a stream is another matter."""
+    begin = CHANNELS.index("      aiex.npu.dma_memcpy_nd(%b")
+    start = CHANNELS[begin : CHANNELS.index("      aiex.npu", begin + 1)]
+    allocated = "    aie.shim_dma_allocation @out"
+    text = changed(CHANNELS, start, SPARE)
+    text = changed(text, allocated, f"    aie.shim_dma_allocation @spare(%s, S2MM, 1)\n{allocated}")
+    for found in (of_check(tmp_path, text), of_run(tmp_path, text)):
+        first = found[0]
+        assert "interface(0,0) S2MM 0 'out'" in first.message
+        assert "Let the flow end" not in first.fix
+        assert not any("no stream leads to it" in each.message for each in found)
+
+
+def test_a_wait_for_a_channel_to_which_nothing_sends_names_the_one_in_the_other_direction(
+    tmp_path: Path,
+) -> None:
+    allocated = "    aie.shim_dma_allocation @packets"
+    text = changed(CONTROL, "<%s, DMA : 0>", "<%s, DMA : 1>")
+    text = changed(text, f"{allocated}(%s, MM2S, 0)", f"{allocated}(%s, MM2S, 1)")
+    text = changed(text, WAIT, f"{SPARE}{WAIT.replace('@out', '@spare')}")
+    file = tmp_path / "design.mlir"
+    file.write_text(text)
+    packet = np.array([0x80000003, 1], np.uint32)
+    (first, *_) = load(file, device="npu1").run(packet, max_cycles=20_000).result.findings
+    assert first.code == "MT0312"
+    assert first.message.endswith(
+        "waits for interface(0,0) S2MM 1 'spare', to which nothing sends; interface(0,0) MM2S 1 'packets' "
+        "has had tasks."
+    )
+    assert first.fix == (
+        "Let it wait for interface(0,0) MM2S 1 'packets', or connect interface(0,0) S2MM 1 'spare'."
+    )
+
+
 def test_two_tasks_of_one_channel_are_named_with_the_idle_one_beside_it(tmp_path: Path) -> None:
     """Which of the two tasks was meant for the other channel the text does not say."""
     chain = CHANNELS[CHANNELS.index("      %1 = aie.dma_start") : CHANNELS.index("    ^end:")]

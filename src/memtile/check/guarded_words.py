@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from memtile.access.distinct import without
-from memtile.check.known_memories import KnownMemory, Part, Use, channels_of, words_of
+from memtile.check.known_memories import KnownMemory, Use, channels_of, words_of
 from memtile.explain.findings import CODES, Finding, Severity, Side
 from memtile.explain.lock_waits import lock_text
+from memtile.explain.partly_written import Part
 from memtile.sim.loop.engine import Engine
 
 GUARDED, _WITHOUT_ORDER = "MT0137", "MT0105"

@@ -12,6 +12,7 @@ from memtile.design.channels import Channel
 from memtile.explain.bd_findings import line_of
 from memtile.explain.deadlock.tokens import silent_tasks
 from memtile.explain.findings import Finding, Severity, Side
+from memtile.explain.loose_ends import LooseEnds
 from memtile.explain.names import called
 from memtile.explain.stream_waits import traced_channels
 from memtile.runs.awaited import AwaitedTasks, LastTask
@@ -25,11 +26,11 @@ def await_findings(subject: Subject) -> Iterator[Finding]:
     """
     if not subject.hosted or any(_is_in_vain(wait) for wait in subject.log.waits):
         return  # of a host that does not end nothing is known there
-    traced = traced_channels(subject.engine)
+    traced, ends = traced_channels(subject.engine), LooseEnds(subject.engine, (), lambda _: False)
     for host, steps in subject.log.steps.items():
         for ch, last in _unawaited(subject, steps).items() if host >= 0 else ():
-            if ch in traced:
-                continue  # traces come as long as somebody works
+            if ch in traced or ends.is_loose(ch):
+                continue  # traces come as long as somebody works, and without a stream nothing ever comes
             name, place = called(subject.engine, ch), last.place
             task = f"the task of {line_of(place)} on {name}" if place else name
             message = f"The host ends without waiting for {task}: its output may be incomplete."

@@ -14,10 +14,10 @@ from memtile.check.checked_program import Subject
 from memtile.check.sharing import reached_by_cores
 from memtile.check.streams import areas_of, planned_of
 from memtile.check.task_list import StaticBd, each_bd
-from memtile.explain.bd_findings import line_of
 from memtile.explain.deadlock.planned_words import PlannedBd, Words, areas_on
 from memtile.explain.findings import CONNECTIONS, Finding
 from memtile.explain.names import called
+from memtile.explain.partly_written import Part, numbered
 from memtile.jit.tables import plain
 
 
@@ -37,37 +37,11 @@ class Use(NamedTuple):
     @property
     def text(self) -> str:
         """``BD 3 (line 12)``."""
-        return f"BD {self.bd.number}" + (f" ({line_of(self.bd.said)})" if self.bd.said else "")
+        return numbered(self.bd)
 
     def meets(self, words: Words) -> bool:
         """Whether it moves one of some words."""
         return len(without(words, self.bd.places)) < len(words)
-
-
-class Part(NamedTuple):
-    """Words of one buffer.
-
-    Attributes:
-        buffer: as messages name it.
-        first: word of the tile with which the buffer begins.
-        end: the word behind its last one.
-        words: of the tile, sorted.
-    """
-
-    buffer: str
-    first: int
-    end: int
-    words: Words
-
-    @property
-    def text(self) -> str:
-        """The words, counted from the begin of the buffer."""
-        low, high = int(self.words[0]) - self.first, int(self.words[-1]) - self.first
-        if low == high:
-            return f"word {low} of {self.buffer}"
-        every = high - low + 1 == len(self.words)
-        some = f"words {low} to {high}" if every else f"{len(self.words)} of the words {low} to {high}"
-        return f"{some} of {self.buffer}"
 
 
 class KnownMemory:

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from memtile.access.distinct import without
-from memtile.check.known_memories import KnownMemory, Part, Use, channels_of
-from memtile.explain.findings import CODES, Finding, Side
+from memtile.check.known_memories import KnownMemory, Use, channels_of
+from memtile.explain.findings import Finding
+from memtile.explain.partly_written import BdUse, Part, partly_written
 
 UNWRITTEN = "MT0136"
 
@@ -39,12 +40,5 @@ def unwritten_findings(memories: Sequence[KnownMemory], others: Sequence[Finding
 def _finding(memory: KnownMemory, reader: Use, lacking: Part, writers: Sequence[Use]) -> Finding:
     """The finding about a descriptor, and the one that writes the buffer up to there."""
     last = max(writers, key=lambda use: int(use.bd.places[-1]))
-    does = f"writes {len(last.bd.places)} of the {lacking.end - lacking.first} words of {lacking.buffer}"
-    writes = Side(memory.who(last), does, last.bd.said)
-    reads = Side(memory.who(reader), f"reads {lacking.buffer}", reader.bd.said)
-    message = (
-        f"{writes.who}, {last.text}, {does}, and {reads.who}, {reader.text}, reads {lacking.text}, which "
-        "nothing ever writes."
-    )
-    fix = f"Let BD {last.bd.number} of {writes.who} write them too, or do not read them."
-    return Finding(UNWRITTEN, CODES[UNWRITTEN].severity, message, (writes, reads), fix=fix)
+    writer, other = (BdUse(memory.who(use), use.bd) for use in (last, reader))
+    return partly_written(UNWRITTEN, lacking, writer, other)

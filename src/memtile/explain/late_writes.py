@@ -11,6 +11,7 @@ from memtile.arch.tiles import S2MM
 from memtile.explain.bd_chains import BdChains
 from memtile.explain.bd_findings import line_of
 from memtile.explain.findings import Finding, Severity, Side
+from memtile.explain.loose_ends import LooseEnds
 from memtile.explain.names import called
 from memtile.explain.results import Result
 from memtile.explain.stream_waits import traced_channels
@@ -63,6 +64,8 @@ class LateWrites:
             chains, traced = BdChains(engine), traced_channels(engine)
             found = [ch for ch in found if ch not in traced and not chains.loops(ch)]
             found = [ch for ch in found if started is None or ch in started]
+            ends = LooseEnds(engine, found, lambda _: False)
+            found = [ch for ch in found if not ends.is_loose(ch)]  # nothing will ever be written
         return cls(engine.now if timed else None, {ch: _moved(engine, ch) for ch in found}, places, doubtful)
 
     def findings(self, engine: Engine) -> Iterator[Finding]:

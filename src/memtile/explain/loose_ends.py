@@ -55,15 +55,23 @@ class LooseEnds:
         engine: the model, configured.
         tasks: model indices of the channels that have tasks.
         may_start: whether a channel may still be given one.
+        awaited: those for whose tasks a host waits: that they have none is a mistake by itself.
     """
 
-    def __init__(self, engine: Engine, tasks: Collection[int], may_start: Callable[[int], bool]) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        tasks: Collection[int],
+        may_start: Callable[[int], bool],
+        awaited: Collection[int] = (),
+    ) -> None:
         self._engine, self._tasks, self._may_start = engine, tasks, may_start
+        self._awaited = awaited
         self._switch = plain(engine.state.switch)
 
     def pairs(self) -> Iterator[LoosePair]:
         """The mistakes that can be told by two channels."""
-        loose = [ch for ch in sorted(self._tasks) if self._is_loose(ch)]
+        loose = [ch for ch in sorted(self._tasks) if self.is_loose(ch)]
         left = list[int]()
         for ch in loose:
             found = self._beside(ch)
@@ -106,8 +114,12 @@ class LooseEnds:
     def _receives(self, ch: int) -> bool:
         return bool(self._engine.channels.direction[ch] == S2MM)
 
-    def _is_loose(self, ch: int) -> bool:
-        """Whether a channel has a port of the stream switch, and no stream."""
+    def is_loose(self, ch: int) -> bool:
+        """Whether a channel has a port of the stream switch, and no stream.
+
+        Args:
+            ch: its model index.
+        """
         if not self._receives(ch):
             port = int(self._engine.channels.switch_port[ch])
             return port >= 0 and (self._switch.mode[port] == OFF or self._cut(port) >= 0)
@@ -168,6 +180,7 @@ class LooseEnds:
         c, receives = self._engine.channels, self._receives(ch)
         same = np.flatnonzero((c.tile == c.tile[ch]) & (c.direction == c.direction[ch])).tolist()
         rest = [each for each in same if each not in self._tasks and not self._may_start(each)]
+        rest = [each for each in rest if each not in self._awaited]
         there = [each for each in rest if (self._sends_to(each) if receives else self._has_stream(each))]
         if len(there) != 1:
             return None

@@ -12,7 +12,7 @@ from memtile.explain.findings import HIDDEN_RULE, OF_WORDS, Finding, Severity
 from memtile.explain.imbalance import OTHER_TURNS, UNFIT
 from memtile.explain.moves import BESIDE_ROWS, BEYOND, BREAKS_SHARING, Move, move_findings
 
-_UNWRITTEN = "MT0203"
+_UNWRITTEN, _LEFT_OVER = "MT0203", "MT0323"
 _RACES = frozenset(("MT0201", "MT0202", _UNWRITTEN, "MT0204", "MT0205"))
 _WRONG = _RACES | OF_WORDS
 """Of words that are read or written otherwise than they were meant to be."""
@@ -109,6 +109,9 @@ class Oddities:
         cause = any(each.severity is Severity.ERROR and each.message in text for each in findings)
         pairs = [each for each in findings if each.code == _UNWRITTEN and len(each.sides) > 1]
         apart = {side.who for each in pairs for side in each.sides}
+        of_pairs = {side.place.partition(", ")[2] or side.place for each in pairs for side in each.sides}
+        left = [each for each in findings if pairs and each.code == _LEFT_OVER and not _names(each, of_pairs)]
+        findings = (*(each for each in findings if each not in left), *left)  # which only follow
         return tuple(
             replace(each, severity=Severity.NOTE)
             if each.code in OF_WORDS and (cause or (each.sides and each.sides[0].who in apart))
@@ -221,6 +224,11 @@ def _comes_of_moves(finding: Finding, moved: Collection[str]) -> bool:
     """Whether a race is one of a channel that moves other words than it was meant to."""
     who = {re.split(r", BD| \(", side.who)[0] for side in finding.sides}
     return finding.code in _RACES and not who.isdisjoint(moved)
+
+
+def _names(finding: Finding, places: Collection[str]) -> bool:
+    """Whether a finding is about one of some places of a text."""
+    return any(place and place in side.place for place in places for side in finding.sides)
 
 
 def _error(finding: Finding) -> Finding:

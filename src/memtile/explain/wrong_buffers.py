@@ -1,4 +1,7 @@
-"""Words that a descriptor reads and nobody has written: the one that was to write them has another buffer."""
+"""Words that a descriptor reads and nobody has written: the one that was to write them has another buffer.
+
+Or it has this buffer, and writes only a part of it.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +9,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from memtile.access.distinct import without
+import numpy as np
+
+from memtile.access.distinct import distinct, without
+from memtile.arch.tiles import TILE_KINDS
 from memtile.explain.bd_chains import BdChains, lock_seen
-from memtile.explain.deadlock.planned_words import PlannedBd, PlannedWords, areas_on
+from memtile.explain.deadlock.planned_words import PlannedBd, PlannedWords, Words, areas_on
 from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.lock_waits import lock_text
 from memtile.explain.names import called
+from memtile.explain.partly_written import BdUse, Part, partly_written
 from memtile.explain.race_findings import NamedArea
 from memtile.model.checking.notes import FIRST_CHANNEL
+from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.sim.loop.engine import Engine
 from memtile.sim.races.race_book import RaceKind
 from memtile.sim.races.race_watch import Race
 
 _CODE, _UNWRITTEN = "MT0209", "MT0203"
+_NO_WORDS: Words = np.zeros(0, np.int64)
 
 
 class Misplaced(NamedTuple):
@@ -59,15 +68,44 @@ class WrongBuffers:
             number: of the BD.
         """
         reader = next((bd for bd in self.planned.bds.get(ch, ()) if bd.number == number), None)
-        found = None if reader is None else self._misplaced(reader)
-        return None if found is None else self._finding(found)
+        if reader is None:
+            return None
+        found = self._misplaced(reader)
+        return self._finding(found) if found is not None else self._in_part(reader)
+
+    def _in_part(self, reader: PlannedBd) -> Finding | None:
+        """What is wrong where the one that the reader waits for writes only a part of its buffer."""
+        engine, tile = self._engine, reader.tile
+        if tile < 0 or TILE_KINDS[KIND_NAMES[engine.tiles.kind[tile]]].role != "memory":
+            return None  # a core may write there too
+        own = [bd for ch, bds in self.planned.bds.items() if self.planned.receives(ch) for bd in bds]
+        written = np.concatenate([_NO_WORDS, *(bd.places for bd in own if bd.tile == tile)])
+        lacking = without(reader.places, distinct(written))
+        for name, first, end in areas_on(tile, self._areas):
+            part = lacking[(first <= lacking) & (lacking < end)]
+            here = [bd for bd in self._givers(reader) if first <= int(bd.places[0]) < end]
+            if len(part) and here:
+                words = Part(f"buffer {name!r}", first, end, part)
+                writer = max(here, key=lambda bd: int(bd.places[-1]))
+                return partly_written(_UNWRITTEN, words, self._use(writer), self._use(reader))
+        return None
+
+    def _use(self, bd: PlannedBd) -> BdUse:
+        return BdUse(called(self._engine, bd.ch), bd)
+
+    def _givers(self, reader: PlannedBd) -> list[PlannedBd]:
+        """The descriptors of the channel that release the lock by which a reader waits."""
+        lock = self._lock(reader, self._chains.acquired(reader.ch, reader.number))
+        return [
+            bd
+            for bds in self.planned.bds.values()
+            for bd in bds
+            if self._lock(bd, self._chains.release(bd.ch, bd.number)) == lock is not None
+        ]
 
     def _misplaced(self, reader: PlannedBd) -> Misplaced | None:
         lock = self._lock(reader, self._chains.acquired(reader.ch, reader.number))
-        every = [bd for bds in self.planned.bds.values() for bd in bds]
-        givers = [
-            bd for bd in every if self._lock(bd, self._chains.release(bd.ch, bd.number)) == lock is not None
-        ]
+        every, givers = [bd for bds in self.planned.bds.values() for bd in bds], self._givers(reader)
         takers = [
             bd for bd in every if self._lock(bd, self._chains.acquired(bd.ch, bd.number)) == lock is not None
         ]

@@ -276,11 +276,9 @@ class ProgramRun:
             late = self._late_writes(only_said=waited)
         array.route()
         result = run_on(array, replace(self._options, max_cycles=self._host.left))
-        if late is not None:
-            result = late.added_to(result, array.engine)
-        if any(not sequence.ended for sequence in array.hosts):
-            return result
-        return after_all_waits(result) if waited else result
+        if waited and all(sequence.ended for sequence in array.hosts):
+            result = after_all_waits(result)
+        return result if late is None else late.added_to(result, array.engine)
 
     def _late_writes(self, *, only_said: bool) -> LateWrites:
         """What is written that no wait of the program is for.

@@ -17,7 +17,7 @@ from memtile.explain.deadlock.packet_ids import PacketIds
 from memtile.explain.deadlock.planned_words import PlannedWords
 from memtile.explain.deadlock.sentences import UNRELEASED, Sentences, receives
 from memtile.explain.deadlock.switch_waits import Party
-from memtile.explain.deadlock.tokens import silent_tasks, stuck_token, token_is_stuck
+from memtile.explain.deadlock.tokens import silent_tasks, stuck_token, token_is_stuck, unfed
 from memtile.explain.deadlock.unsent_ids import UNSENT
 from memtile.explain.deadlock.wrong_locks import START_THERE, control_senders, unanswered, wrong_release
 from memtile.explain.findings import Finding, Severity, Side
@@ -532,7 +532,8 @@ class ChainEnd:
         says = f"{self._name} waits for words at {self.words.moved(ch)}, and"
         if c.bds_done[ch] or c.moved[ch] > 0:
             return self._made("MT0304", f"{says} no more are fed", "Feed as many words as are received.")
-        return self._made("MT0312", f"{says} nothing sends any", "Connect it, or feed its words.")
+        hosts = [self.words.name(each) for via in (Via.TOKEN, Via.END) for each in self._wanted_by(via)]
+        return self._made("MT0312", *unfed(self.waits.engine, ch, f"{says} nothing sends any", hosts))
 
     # ports and hosts ------------------------------------------------------------------------------------
 

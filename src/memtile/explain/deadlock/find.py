@@ -28,6 +28,8 @@ from memtile.sim.loop.engine import Engine
 _FOLLOWS = OF_WAITS - {"MT0305", "MT0306", "MT0325"}
 """Of waits that come of words that never arrive."""
 
+_OF_HOSTS = (Via.END, Via.TOKEN)
+
 
 @dataclass(frozen=True, slots=True)
 class Open:
@@ -214,7 +216,9 @@ def _connections_first(
     found = [each for each in findings if each.code in CONNECTIONS and each.message not in messages]
     if not found or waits.of_registers:
         return list(findings)
-    for pair in LooseEnds(waits.engine, _with_tasks(waits), partial(_may_start, waits)).pairs():
+    awaited = {need.of.number for needs in waits.needs.values() for need in needs if need.via in _OF_HOSTS}
+    ends = LooseEnds(waits.engine, _with_tasks(waits), partial(_may_start, waits), awaited)
+    for pair in ends.pairs():
         made = _of_pair(pair, waits, words)
         whos = {side.who for side in made.sides}
         rest = [each for each in found if whos.isdisjoint(side.who for side in each.sides)]

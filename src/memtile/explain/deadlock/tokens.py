@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+import numpy as np
+
 from memtile.arch.register_map import register_named
 from memtile.arch.registers import field_of
 from memtile.arch.switch_registers import SLOT
 from memtile.explain.bd_findings import line_of
-from memtile.explain.names import port_name
+from memtile.explain.names import called, port_name
 from memtile.explain.switch_ways import packet_ways, reached, slots
 from memtile.jit.tables import plain
 from memtile.model.streams.packet_flow import STREAM_MASK
@@ -33,6 +35,29 @@ def silent_tasks(places: Sequence[str]) -> tuple[str, str]:
     if len(places) == 1:
         return f"its task started in {lines[0]} asks for no token", fix
     return f"{len(places)} of its tasks ask for no token ({', '.join(lines[-_FEW:])})", fix
+
+
+def unfed(engine: Engine, ch: int, says: str, hosts: Sequence[str]) -> tuple[str, str]:
+    """What is wrong with a channel to which nothing sends, and the repair.
+
+    A host that waits for its end may mean the channel with the same number in the other direction.
+
+    Args:
+        engine: the model.
+        ch: model index of the channel.
+        says: that it waits, as a sentence without its full stop.
+        hosts: that wait for its end, as messages name them.
+    """
+    c = engine.channels
+    here = (c.tile == c.tile[ch]) & (c.direction != c.direction[ch]) & (c.number == c.number[ch])
+    same = np.flatnonzero(here).tolist()
+    if not hosts or not any(c.tasks_done[each] for each in same):
+        return says, "Connect it, or feed its words."
+    name, other = called(engine, ch), called(engine, same[0])
+    return (
+        f"{hosts[0]} waits for {name}, to which nothing sends; {other} has had tasks",
+        f"Let it wait for {other}, or connect {name}.",
+    )
 
 
 def token_is_stuck(engine: Engine, ch: int) -> bool:

@@ -1,0 +1,72 @@
+"""A descriptor that writes a part of a buffer, and one that reads words of it that nothing ever writes."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from memtile.explain.bd_findings import line_of
+from memtile.explain.deadlock.planned_words import PlannedBd, Words
+from memtile.explain.findings import CODES, Finding, Side
+
+
+class Part(NamedTuple):
+    """Words of one buffer.
+
+    Attributes:
+        buffer: as messages name it.
+        first: word of the tile with which the buffer begins.
+        end: the word behind its last one.
+        words: of the tile, sorted.
+    """
+
+    buffer: str
+    first: int
+    end: int
+    words: Words
+
+    @property
+    def text(self) -> str:
+        """The words, counted from the begin of the buffer."""
+        low, high = int(self.words[0]) - self.first, int(self.words[-1]) - self.first
+        if low == high:
+            return f"word {low} of {self.buffer}"
+        every = high - low + 1 == len(self.words)
+        some = f"words {low} to {high}" if every else f"{len(self.words)} of the words {low} to {high}"
+        return f"{some} of {self.buffer}"
+
+
+class BdUse(NamedTuple):
+    """A descriptor that reads or writes a memory.
+
+    Attributes:
+        who: its channel, as messages name it.
+        bd: what it moves.
+    """
+
+    who: str
+    bd: PlannedBd
+
+
+def numbered(bd: PlannedBd) -> str:
+    """``BD 3 (line 12)``."""
+    return f"BD {bd.number}" + (f" ({line_of(bd.said)})" if bd.said else "")
+
+
+def partly_written(code: str, lacking: Part, writer: BdUse, reader: BdUse) -> Finding:
+    """The finding about words that one of two descriptors reads and the other does not write.
+
+    Args:
+        code: of the finding.
+        lacking: the words that nothing writes.
+        writer: writes the buffer up to there.
+        reader: waits for it.
+    """
+    does = f"writes {len(writer.bd.places)} of the {lacking.end - lacking.first} words of {lacking.buffer}"
+    writes = Side(writer.who, does, writer.bd.said)
+    reads = Side(reader.who, f"reads {lacking.buffer}", reader.bd.said)
+    message = (
+        f"{writes.who}, {numbered(writer.bd)}, {does}, and {reads.who}, {numbered(reader.bd)}, reads "
+        f"{lacking.text}, which nothing ever writes."
+    )
+    fix = f"Let BD {writer.bd.number} of {writes.who} write them too, or do not read them."
+    return Finding(code, CODES[code].severity, message, (writes, reads), fix=fix)
