@@ -96,7 +96,7 @@ REFUSED = [
     (pattern("2, 4", "8, 2", "i16"), "its innermost stride is 2 on elements of 2 bytes"),
     (
         pattern("8", "1", more=" pad [<const_pad_before = 4, const_pad_after = 4>]"),
-        "padded it has 16 elements of 8",
+        "its sizes and padding make 16 elements, more than its length of 8",
     ),
     (dma(f"{BD} {{next_bd_id = 48 : i32}}"), "its next_bd_id is 48"),
     (dma(f"{BD} {{iteration = #aie.bd_iteration<size = 65, stride = 1, current = 0>}}"), "a size of 65"),

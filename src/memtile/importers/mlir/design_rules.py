@@ -396,7 +396,8 @@ def _pattern(bd: BdDescription, shape: Shaped, kind: TileKind) -> Iterator[Fault
     if bd.padding and len(bd.padding) == len(levels):
         padded = prod(pad[0] + pad[1] + level.size for pad, level in zip(bd.padding, levels, strict=True))
         if bd.length is not None and padded > bd.length:
-            yield Fault(bd.operation, f"padded it has {padded} elements of {bd.length}", f"up to {bd.length}")
+            says = f"its sizes and padding make {padded} elements, more than its length of {bd.length}"
+            yield Fault(bd.operation, says, f"up to {bd.length}")
 
 
 def _is_contiguous(bd: BdDescription) -> bool:

@@ -76,7 +76,7 @@ _BY_CODE: Mapping[str, tuple[str, ...]] = MappingProxyType(
 """Kinds of change that are likelier where the first findings have a code."""
 _BY_WORDS: Sequence[tuple[re.Pattern[str], tuple[str, ...]]] = (
     (re.compile("is used as|its type is not|of the type"), ("type", "buffer")),
-    (re.compile("padded it has"), ("padding", "length", "size")),
+    (re.compile("sizes and padding make"), ("padding", "length", "size")),
     (re.compile("reach element"), ("stride", "size", "offset", "type")),
     (re.compile("links it to|FIFOs meet in"), ("object_fifo",)),
     (re.compile("(released|acquired) at its"), ("port", "object_fifo")),
