@@ -234,3 +234,68 @@ def test_a_window_with_too_many_turns_is_told_both_repairs(tmp_path: Path) -> No
     text = CALL.replace(acquire, acquire.replace("1)", "2)"))
     found = [each.fix for each in of_check(tmp_path, text) if each.code == "MT0325"]
     assert ["send 1 more, if turns share objects" in fix for fix in found] == [True]
+
+
+SPLIT = """module {
+  aie.device(npu1) {
+    %shim = aie.tile(0, 0)
+    %m = aie.tile(0, 1)
+    %c = aie.tile(0, 2)
+    %d = aie.tile(0, 3)
+    aie.objectfifo @in(%shim, {%m}, 2 : i32) : !aie.objectfifo<memref<32xi32>>
+    aie.objectfifo @in0(%m, {%c}, 2 : i32) : !aie.objectfifo<memref<16xi32>>
+    aie.objectfifo @in1(%m, {%d}, 2 : i32) : !aie.objectfifo<memref<16xi32>>
+    aie.objectfifo.link [@in] -> [@in0, @in1] ([] [0, 16])
+    aie.objectfifo @out(%m, {%shim}, 2 : i32) : !aie.objectfifo<memref<32xi32>>
+    aie.objectfifo @out0(%c, {%m}, 2 : i32) : !aie.objectfifo<memref<16xi32>>
+    aie.objectfifo @out1(%d, {%m}, 2 : i32) : !aie.objectfifo<memref<16xi32>>
+    aie.objectfifo.link [@out0, @out1] -> [@out] ([0, 16] [])
+CORES    aie.runtime_sequence(%a: memref<128xi32>, %b: memref<128xi32>) {
+      aiex.npu.dma_memcpy_nd(%b[0, 0, 0, 0][1, 1, 1, 128][0, 0, 0, 1]) {id = 1 : i64, metadata = @out} : memref<128xi32>
+      aiex.npu.dma_memcpy_nd(%a[0, 0, 0, 0][1, 1, 1, 128][0, 0, 0, 1]) {id = 0 : i64, metadata = @in} : memref<128xi32>
+      aiex.npu.dma_wait {symbol = @out}
+    }
+  }
+}
+"""  # noqa: E501
+PART = """    %xN = aie.core(%TILE) {
+      %zero = arith.constant 0 : index
+      %one = arith.constant 1 : index
+      %many = arith.constant 16 : index
+      %turns = arith.constant 4096 : index
+      scf.for %t = %zero to %turns step %one {
+        %p = aie.objectfifo.acquire @inN(Consume, COUNT) : !aie.objectfifosubview<memref<16xi32>>
+        %q = aie.objectfifo.subview.access %p[0] : !aie.objectfifosubview<memref<16xi32>> -> memref<16xi32>
+        %r = aie.objectfifo.acquire @outN(Produce, 1) : !aie.objectfifosubview<memref<16xi32>>
+        %s = aie.objectfifo.subview.access %r[0] : !aie.objectfifosubview<memref<16xi32>> -> memref<16xi32>
+        scf.for %i = %zero to %many step %one {
+          %v = memref.load %q[%i] : memref<16xi32>
+          memref.store %v, %s[%i] : memref<16xi32>
+        }
+        aie.objectfifo.release @inN(Consume, 1)
+        aie.objectfifo.release @outN(Produce, 1)
+      }
+      aie.end
+    }
+"""
+
+
+def parts(count: int) -> str:
+    """Two cores that each take half of every object, the second one so many at a time."""
+    cores = [
+        PART.replace("TILE", tile).replace("COUNT", str(many)).replace("N", str(n))
+        for n, (tile, many) in enumerate((("c", 1), ("d", count)))
+    ]
+    return SPLIT.replace("CORES", "".join(cores))
+
+
+def test_a_core_that_holds_one_more_is_named_beside_those_that_rest() -> None:
+    fine, held = (
+        load(Text("design.mlir", parts(count))).run(np.arange(128, dtype=np.int32), max_cycles=50_000)
+        for count in (1, 2)
+    )
+    assert not fine.result.findings
+    (first, *others) = held.result.findings
+    assert (first.code, others) == ("MT0325", [])
+    assert first.message.startswith("core (0, 3), line ")
+    assert "@in1 is acquired by 2 and released by 1" in first.message

@@ -1636,6 +1636,13 @@ MUTANTS = (
         f"{MOVES}::test_a_check_sees_words_that_stay_behind",
     ),
     Mutant(
+        "cores that only rest hide one that holds too much",
+        "explain/imbalance.py",
+        "    return waits and (rest or parties <= ",
+        "    return waits and (parties <= ",
+        "tests/faults/test_imbalance.py::test_a_core_that_holds_one_more_is_named_beside_those_that_rest",
+    ),
+    Mutant(
         "a buffer of which a part is written is like any other",
         "explain/wrong_buffers.py",
         "            if len(part) and here:\n",
