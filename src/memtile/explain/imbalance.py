@@ -174,7 +174,8 @@ def _follows(finding: Finding, fact: Imbalance, graph: WaitGraph, who: set[str])
     if lock in roots or (givers and givers <= {each for each in roots if names[each] in who}):
         return _is_behind(finding, lock, graph, who)
     waits = any(edge.gives == f"lock {fact.taken}" and names[edge.waits] in who for edge in graph.edges)
-    parties = _parties(finding)  # others that only rest, as all that they were sent is taken, may be among them
+    parties = _parties(finding)
+    # others may be among them that only rest, as all that they were sent is taken
     rest = finding.code in _AT_REST and not parties.isdisjoint(who)
     return waits and (rest or parties <= _ahead(f"lock {fact.taken}", graph) | who)
 
