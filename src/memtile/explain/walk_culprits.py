@@ -35,6 +35,7 @@ Array = npt.NDArray[Any]
 _MOST = 1 << 15  # words of an output
 _MOST_CHANNELS = 24
 _MOST_RUNS = 128  # of descriptors of one channel
+_TWO = 2
 _FEW = 32  # places that are tried for one word
 _ARGUMENT = "argument "
 
@@ -487,15 +488,24 @@ class WalkCulprits:
         back = [each for each in every if self._puts_back(*each)]
         sets = (every, known, back) if self._whole else (every, odd, late)
         chosen = next((some for some in sets if len(some) == 1), [])
-        if len(chosen) != 1:
-            return None
-        ch, change = chosen[0]
+        if len(chosen) == 1:
+            return self._culprit(*chosen[0])
+        return self._either(every) if self._whole and len(every) == len(odd) == _TWO else None
+
+    def _culprit(self, ch: int, change: Change) -> Culprit:
         said = next((bd.said for bd in self._planned.bds[ch] if bd.said), "")
         name = called(self._engine, ch)
         line = f" ({line_of(said)})" if said else ""
         numbers = ", ".join(str(bd.number) for bd in self._planned.bds[ch][:_FEW])
         text = f"{name}{line}, BD {numbers}, {change.does}."
         return Culprit(text, change.fix, Side(name, change.does, said))
+
+    def _either(self, every: Sequence[_Found]) -> Culprit:
+        """Two walks that do not fit each other: one of them is wrong, and nothing says which."""
+        last, first = (self._culprit(*each) for each in every)
+        text = f"{last.text} {first.text} The two orders do not fit each other."
+        fixes = [f"{each.side.who} {each.fix.removeprefix('Give it ')}" for each in (last, first)]
+        return last._replace(text=text, fix=f"One of two: give {fixes[0].rstrip('.')}; or {fixes[1]}")
 
 
 def _begins_too_late(change: Change) -> bool:

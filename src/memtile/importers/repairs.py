@@ -120,7 +120,8 @@ class Repairs:
             if sketches and self._is_wrong_in_sketch(candidate, how, until, compared):
                 return REFUSED
             trial = self._tried(candidate, how, until, compared)
-            good = is_better(trial, before) and (most is None or trial.missing <= most)
+            uses_all = most is None or trial.missing <= most or trial.is_right  # an input may be left in part
+            good = is_better(trial, before) and uses_all
             return replace(trial, good=good)
 
         def confirm(candidate: Candidate, until: float) -> bool:
