@@ -72,6 +72,8 @@ DATA = np.arange(1, 65, dtype=np.int32)
         ),
         (DATA * -1, "MT0405", "has each element -1 times as large as expected"),
         (DATA * 2, "MT0405", "has each element 2 times as large as expected"),
+        (4 * DATA + DATA % 3, "MT0405", "has each element shifted right by 2 bits too few"),
+        (DATA >> 1, "MT0405", "has each element shifted right by 1 bit too many"),
         (
             np.concatenate([DATA[:56], DATA[56:] * 3]),
             "MT0405",

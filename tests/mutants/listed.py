@@ -14931,4 +14931,25 @@ MUTANTS = (
         "sorted({*taken})",
         "tests/data/test_stream_moves.py::test_an_object_that_is_taken_twice_is_another_one_of_those_acquired",
     ),
+    Mutant(
+        "a shift that is too short is one that is too long",
+        "explain/mismatch_causes.py",
+        "for few, large, small in ((True, came, wanted)",
+        "for few, large, small in ((False, came, wanted)",
+        "tests/data/test_mismatch.py::test_a_mistake_is_named",
+    ),
+    Mutant(
+        "bits that are shifted out keep a shift from being known",
+        "explain/mismatch_causes.py",
+        "(small << n)) < 1 << n)",
+        "(small << n)) < 1)",
+        "tests/data/test_mismatch.py::test_a_mistake_is_named",
+    ),
+    Mutant(
+        "too few bits of a shift are tried as fewer",
+        "explain/off_by.py",
+        'bits = int(shifted[1]) if shifted[2] == "few"',
+        'bits = int(shifted[1]) if shifted[2] == "many"',
+        "tests/data/test_repairs.py::test_values_and_orders_are_tried_by_what_is_wrong",
+    ),
 )

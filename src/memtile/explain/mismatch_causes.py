@@ -24,6 +24,8 @@ _MOST_SHIFT = 4096  # elements
 _MOST_RATIO = 16
 _LEAST_WRONG = 8  # elements: what fewer of an output have in common may be chance
 _WORD_BYTES = 4
+_TELLING = 4  # what elements are at least that tell a shift from chance
+_MOST_BITS = 32  # of a shift
 _TWO = 2  # dimensions
 _SHOWN = 4  # elements in a sentence
 
@@ -38,7 +40,7 @@ def cause_of(got: Array, expected: Array) -> MismatchCause | None:
     if got.shape != expected.shape or not _LEAST <= len(got) <= _MOST or _constant(expected):
         return None
     ordered = next((found for rule in _RULES for found in rule(_bits(got), _bits(expected))), None)
-    computed = ordered or _scaled(got, expected) or value_cause(got, expected)
+    computed = ordered or _scaled(got, expected) or _shifted_bits(got, expected) or value_cause(got, expected)
     return computed or _partly_scaled(got, expected)
 
 
@@ -267,6 +269,22 @@ def _scaled(got: Array, expected: Array) -> MismatchCause | None:
     if not np.array_equal(values[0] * ratio.denominator, values[1] * ratio.numerator):
         return None
     return MismatchCause("MT0405", f"has each element {ratio} times as large as expected", _COMPUTED)
+
+
+def _shifted_bits(got: Array, expected: Array) -> MismatchCause | None:
+    """Each element is as expected when it is shifted further to the right, or less far."""
+    if got.dtype.kind not in "iu" or got.dtype.itemsize > _WORD_BYTES:
+        return None
+    came, wanted = (each.astype(np.int64) for each in (got, expected))
+    for few, large, small in ((True, came, wanted), (False, wanted, came)):
+        if np.count_nonzero(np.abs(small) >= _TELLING) < _LEAST_WRONG:
+            continue
+        fits = (n for n in range(1, _MOST_BITS) if (np.abs(large - (small << n)) < 1 << n).all())
+        if bits := next(fits, 0):
+            by = f"{bits} bit{'s' * (bits > 1)}"
+            text = f"has each element shifted right by {by} too {'few' if few else 'many'}"
+            return MismatchCause("MT0405", text, f"Shift it by {by} {'more' if few else 'less'} in the core.")
+    return None
 
 
 def _partly_scaled(got: Array, expected: Array) -> MismatchCause | None:

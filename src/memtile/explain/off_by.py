@@ -6,6 +6,7 @@ import re
 from fractions import Fraction
 
 _TIMES = re.compile(r"(-?[1-9]\d*)(?:/(\d+))? times as large as expected")
+_SHIFTED = re.compile(r"shifted right by (\d+) bits? too (few|many)")
 _BY = re.compile(r"(\d+) (more|less) than expected")
 
 
@@ -20,6 +21,10 @@ def other_values(value: int, message: str) -> list[int]:
     if times := _TIMES.search(message):
         meant = value / Fraction(int(times[1]), int(times[2] or 1))
         found += [int(meant)] if meant.denominator == 1 else []
+    if shifted := _SHIFTED.search(message):
+        bits = int(shifted[1]) if shifted[2] == "few" else -int(shifted[1])
+        factor = Fraction(value) / Fraction(2) ** bits
+        found += [value + bits, *([int(factor)] if factor.denominator == 1 else [])]  # of bits, of a factor
     if by := _BY.search(message):
         more = int(by[1]) if by[2] == "more" else -int(by[1])
         found += [value - more, value + more]  # of what is added, of what is taken off
