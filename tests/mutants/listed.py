@@ -14952,4 +14952,32 @@ MUTANTS = (
         'bits = int(shifted[1]) if shifted[2] == "many"',
         "tests/data/test_repairs.py::test_values_and_orders_are_tried_by_what_is_wrong",
     ),
+    Mutant(
+        "pieces that a host starts are a matter of external memory",
+        "explain/limit.py",
+        "resource = Resource.HOST if _is_of_host(",
+        "resource = best.resource if _is_of_host(",
+        "tests/timing/test_limit.py::test_pieces_that_a_host_starts_are_a_matter_of_the_host",
+    ),
+    Mutant(
+        "a second channel of wide beats halves no waits for external memory",
+        "explore/limit_estimates.py",
+        "    return use.spent.get(Cause.MOVING, 0) + use.spent.get(Cause.EXTERNAL, 0)",
+        "    return use.spent.get(Cause.MOVING, 0)",
+        "tests/timing/test_planted_bottlenecks.py::test_one_channel_of_two_words_a_beat_is_compared_with_two",
+    ),
+    Mutant(
+        "what a finding advises is not tried before other offsets",
+        "adf/graph_repairs.py",
+        "return _SAID if further",
+        "return _NAMED if further",
+        "tests/clients/test_graph_repairs.py::test_the_change_that_a_finding_advises_is_tried_first",
+    ),
+    Mutant(
+        "offsets of tilings are not taken for bytes",
+        "adf/size_changes.py",
+        "*in_bytes, *rest]",
+        "*rest]",
+        "tests/clients/test_graph_repairs.py::test_an_offset_in_bytes_is_one_in_elements",
+    ),
 )

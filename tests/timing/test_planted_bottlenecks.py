@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from memtile import Array, Host, HostAction, bottleneck, view
+from memtile import Array, End, Host, HostAction, bottleneck, view
 from memtile.explain.limit import Resource
+from memtile.kernels import Action, Core, Kernel
 
 WORDS = 1024
 _TENTH = 0.1
@@ -64,6 +65,41 @@ def test_small_pieces_of_external_memory_cost_what_one_piece_does_not(
     assert abs(again.limit.cycles - other) < _TENTH * (cycles - other)
     (finding,) = [each for each in again.findings if each.code == "MT0506"]
     assert f"Ask for more at a time: a BD moves {words} words" in finding.fix
+
+
+def streams(count: int, words: int = 1 << 15) -> Array:
+    """Words go from external memory of an npu2 to a memory tile, over this many channels."""
+    array = Array("npu2", columns=1)
+    door, tile = array.interface_tile(0), array.memory_tile(0)
+    for number in range(count):
+        size = words // count
+        fifo = array.object_fifo(f"in {number}", door, tile, shape=1024)
+        go = fifo.forward(f"on {number}", array.compute_tile(0, 2 + number), depth=2)
+        end = go.consumers[0]
+        array.compute_tile(0, 2 + number).run_kernel(takes(end, size // 1024))
+        source = array.external(f"data {number}", np.zeros(size, np.int32))
+        fifo.producer.channel.start(door.read(source))
+    return array
+
+
+def takes(end: End, turns: int) -> Kernel:
+    def body(core: Core) -> Iterator[Action]:
+        for _ in range(turns):
+            yield core.acquire(end.full)
+            yield core.release(end.free)
+
+    return body
+
+
+def test_one_channel_of_two_words_a_beat_is_compared_with_two() -> None:
+    result = bottleneck(lambda: streams(1).run())
+    limit, other = result.limit, streams(2).run().cycles
+    assert limit is not None
+    assert limit.cycles is not None
+    assert limit.text.startswith(
+        "Limited by channels: interface_2p(0,0) MM2S 0 'in 0'. Estimated with two channels for each stream"
+    )
+    assert abs(limit.cycles - other) < _TENTH * (result.cycles - other)
 
 
 def to_cores(*sizes: int, packets: bool) -> Array:

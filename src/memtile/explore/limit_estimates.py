@@ -15,11 +15,12 @@ from memtile.explain.names import channel_name
 from memtile.explain.results import ChannelUse, Result
 from memtile.explain.switch_ways import configured_ways, reached
 from memtile.jit.tables import plain
-from memtile.model.state.causes import Cause
+from memtile.model.state.causes import Cause, CoreCause
 from memtile.model.streams.switch_config import PACKET
 from memtile.sim.loop.engine import Engine
 
 _TWO = 2  # channels
+_BUSY = 0.6  # of the cycles: what works less is not worth a second channel
 _PADDED = 0.25  # of the words of a channel
 
 
@@ -51,6 +52,37 @@ def one_for_all(result: Result, engine: Engine, limited: Limit) -> Limit:
         return limited
     says = f"{limited.name} sends to {len(moves)} others"
     return Limit(Resource.CHANNELS, says, "a channel for each of them", result.cycles, cycles, estimated=True)
+
+
+def over_two_channels(result: Result, external: Collection[str], limited: Limit) -> Limit:
+    """A channel whose beats have several words and that works nearly always, by an estimate with two for each.
+
+    Beats have no room for twice as many words, so that no run shows this. Half of the words take half of the
+    time, and so do the waits for external memory between them; no core gets faster.
+
+    Args:
+        result: of the run.
+        external: names of the channels that a host starts.
+        limited: what limits it by runs.
+    """
+    use = next((use for use in result.channels if called(use) == limited.name), None)
+    if use is None or use.beat_words == 1:
+        return limited
+    busy = [each for each in result.channels if _works(each) >= _BUSY * result.cycles]
+    if use not in busy:
+        return limited
+    more = sum(host_of_tasks(result, external, each) for each in busy)
+    cores = (core.spent.get(CoreCause.RUNNING, 0) for core in result.cores)
+    cycles = max([result.cycles - _works(use) // _TWO + more, *cores])
+    if cycles > (1 - LEAST) * (result.cycles if limited.cycles is None else limited.cycles):
+        return limited
+    says = "two channels for each stream"
+    return Limit(Resource.CHANNELS, limited.name, says, result.cycles, cycles, estimated=True)
+
+
+def _works(use: ChannelUse) -> int:
+    """Cycles in which a channel moves words, or has asked external memory for more than it gives at once."""
+    return use.spent.get(Cause.MOVING, 0) + use.spent.get(Cause.EXTERNAL, 0)
 
 
 def without_zeros(result: Result, engine: Engine, limited: Limit) -> Limit:
