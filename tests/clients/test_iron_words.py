@@ -78,7 +78,7 @@ def test_two_orders_that_do_not_fit_are_found_by_what_a_program_expects(program:
     assert "blocks.py:13: MT0401 error: argument 1 has the expected elements in another order." in shown
     assert "'y_far' (line 13)" in shown
     assert "'x_near' (line 11)" in shown
-    assert "The two orders do not fit each other. One of two: give memory" in shown
+    assert "The two orders do not fit each other. Change one of the two. memory" in shown
     assert (
         "all words as expected): blocks.py:13: line 13, y_far: sizes 4, 2, 2, 4 and strides 16, 4, 8, 1"
         in shown

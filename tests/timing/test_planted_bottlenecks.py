@@ -82,6 +82,30 @@ def streams(count: int, words: int = 1 << 15) -> Array:
     return array
 
 
+def through_logic(width: int) -> Array:
+    """A memory tile sends words to the programmable logic, over a PLIO of so many bits."""
+    array = Array("xcve2802", columns=1)
+    tile, below = array.memory_tile(0), array.interface_tile(0)
+    block = tile.buffer("block", 1024, data=np.zeros(1024, np.int32))
+    array.connect(tile.mm2s[0], below.plio_out(0, width=width).named("results"))
+    tile.mm2s[0].start(tile.read(block), repeat=4)
+    return array
+
+
+def test_a_plio_that_is_always_busy_is_compared_with_a_wider_one() -> None:
+    result, other = bottleneck(lambda: through_logic(32).run()), through_logic(64).run().cycles
+    assert result.limit is not None
+    assert result.limit.cycles is not None
+    assert result.limit.text.startswith(
+        "Limited by streams outside of the design: results, which moves 32 bits every 4 cycles. "
+        "Estimated with twice the width"
+    )
+    assert abs(result.limit.cycles - other) < _TENTH * (result.cycles - other)
+    wide = bottleneck(lambda: through_logic(128).run()).limit
+    assert wide is not None
+    assert "results" not in wide.text
+
+
 def takes(end: End, turns: int) -> Kernel:
     def body(core: Core) -> Iterator[Action]:
         for _ in range(turns):

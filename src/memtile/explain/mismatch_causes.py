@@ -209,10 +209,25 @@ def _empty(got: Array, expected: Array) -> Iterator[MismatchCause]:
     wrong = got != expected
     if wrong.any() and not got[wrong].any() and int(wrong.sum()) >= _LEAST:
         places = np.flatnonzero(wrong)
+        if block := _half_empty(got, expected, int(places[0])):
+            made = int(places[0]) % block
+            text = f"has zeros in the last {block - made} of each {block} elements, and right ones before"
+            fix = f"Have all {block} made or moved each time: {made} are."
+            yield MismatchCause("MT0403", text, fix)
+            return
         text = f"has zeros in all {len(places)} elements that are wrong, from element {places[0]} on"
         yield MismatchCause(
             "MT0403", text, "Check the length, sizes and padding of what should have written them."
         )
+
+
+def _half_empty(got: Array, expected: Array, first: int) -> int:
+    """The length of blocks of which the first elements are right and the others zeros; 0 = there are none."""
+    for block in (each for each in _divisors(len(got)) if 0 < first < each):
+        rows, wanted = got.reshape(-1, block), expected.reshape(-1, block)
+        if not rows[:, first:].any() and np.array_equal(rows[:, :first], wanted[:, :first]):
+            return block
+    return 0
 
 
 def _transposed(got: Array, expected: Array) -> Iterator[MismatchCause]:

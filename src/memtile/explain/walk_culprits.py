@@ -129,7 +129,7 @@ class WalkCulprits:
         for self._whole, self._in_a_row in ((False, False), (True, False), (False, True)):
             with suppress(_LostError):
                 if every := list(find()):
-                    return self._only(every)
+                    return self._way_back(every, find) or self._only(every)
         return None
 
     def _is_so(self, made: Words, got: Words, dtype: np.dtype[Any]) -> bool:
@@ -492,6 +492,27 @@ class WalkCulprits:
             return self._culprit(*chosen[0])
         return self._either(every) if self._whole and len(every) == len(odd) == _TWO else None
 
+    def _way_back(self, every: Sequence[_Found], find: Callable[[], Iterator[_Found]]) -> Culprit | None:
+        """Either the one channel that has an order where none is needed, or one that lacks the way back."""
+        if self._whole or len(every) != 1 or not self._becomes_plain(every):
+            return None
+        self._whole = True
+        with suppress(_LostError):
+            back = [each for each in find() if each[0] != every[0][0]]
+            if len(back) == 1:
+                return self._either([*back, *every])
+        self._whole = False
+        return None
+
+    def _becomes_plain(self, chosen: Sequence[_Found]) -> bool:
+        """Whether the one change is from an order to none: then the other end may lack the way back."""
+        orders = [self._moves_in_a_row(ch, bds) for ch, change in chosen for bds in (change.old, change.new)]
+        return orders == [False, True]
+
+    def _moves_in_a_row(self, ch: int, bds: Sequence[Descriptor]) -> bool:
+        walks = (walked(bd, 0, writes=self._planned.receives(ch)) for bd in bds)
+        return all(bool((np.diff(walk) == 1).all()) for walk in walks)
+
     def _culprit(self, ch: int, change: Change) -> Culprit:
         said = next((bd.said for bd in self._planned.bds[ch] if bd.said), "")
         name = called(self._engine, ch)
@@ -504,8 +525,8 @@ class WalkCulprits:
         """Two walks that do not fit each other: one of them is wrong, and nothing says which."""
         last, first = (self._culprit(*each) for each in every)
         text = f"{last.text} {first.text} The two orders do not fit each other."
-        fixes = [f"{each.side.who} {each.fix.removeprefix('Give it ')}" for each in (last, first)]
-        return last._replace(text=text, fix=f"One of two: give {fixes[0].rstrip('.')}; or {fixes[1]}")
+        fixes = [f"{each.side.who}: {each.fix[:1].lower()}{each.fix[1:]}" for each in (last, first)]
+        return last._replace(text=text, fix=f"Change one of the two. {fixes[0].rstrip('.')}; or {fixes[1]}")
 
 
 def _begins_too_late(change: Change) -> bool:

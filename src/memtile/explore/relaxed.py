@@ -29,6 +29,7 @@ from memtile.explain.slow import SHORT, column_of, even_shares, slow_findings, u
 from memtile.explore.limit_estimates import (
     called,
     host_of_tasks,
+    of_logic,
     one_for_all,
     over_two_channels,
     unpadded_lengths,
@@ -177,6 +178,8 @@ def with_limit(result: Result, again: Again, watch: Watch = iter) -> Result:
         limited = without_zeros(result, seen.engine, one_for_all(result, seen.engine, limited))
     if seen.engine is not None and limited is not None and limited.resource in _OF_STREAMS:
         limited = over_two_channels(result, _external(seen.engine), limited)
+    if seen.engine is not None and limited is not None and limited.resource in (*WORK, Resource.OUTSIDE):
+        limited = of_logic(result, seen.engine, limited)
     return replace(result, lifted=found, limit=limited, findings=findings)
 
 
