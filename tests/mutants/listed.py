@@ -15015,4 +15015,18 @@ MUTANTS = (
         "int(empty[2]))",
         "tests/data/test_repairs.py::test_values_and_orders_are_tried_by_what_is_wrong",
     ),
+    Mutant(
+        "a channel that reads what it may write over is not named",
+        "explain/word_sources.py",
+        "if any(0 < many < len(each)",
+        "if any(len(each) < many",
+        "tests/data/test_read_back.py::test_a_window_that_is_read_again_behind_its_writer_is_named",
+    ),
+    Mutant(
+        "work in place is taken for words that are read again",
+        "explain/word_sources.py",
+        "if any(0 < many < len(each)",
+        "if any(0 < many <= len(each)",
+        "tests/data/test_read_back.py::test_a_copy_or_a_window_that_is_what_is_written_is_not_named",
+    ),
 )

@@ -113,7 +113,10 @@ class Check:
             note: for the result, if the output is not exact.
             more: number of elements that came after those of ``got``, which is then longer than ``expected``.
         """
-        common, digest = min(len(got), len(expected)), crc32(np.ascontiguousarray(expected).view(np.uint8))
+        common, digest = (
+            min(len(got), len(expected)),
+            crc32(np.ascontiguousarray(expected).view(np.uint8).data),
+        )
         differs = _differing(got[:common], expected[:common])
         elements = differs // expected.itemsize  # in order, each once or more
         wrong = int(np.count_nonzero(np.diff(elements, prepend=-1))) + len(got) + more - common

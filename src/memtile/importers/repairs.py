@@ -73,7 +73,7 @@ def _is_alike(result: Result, now: Check, before: Check) -> bool:
     """Whether two checks expect the same elements, as far as that is known."""
     digest = now.digest
     if not digest and now.exact and now.port in result.outputs:  # what came is what is expected
-        digest = crc32(np.ascontiguousarray(result.outputs[now.port]).view(np.uint8))
+        digest = crc32(np.ascontiguousarray(result.outputs[now.port]).view(np.uint8).data)
     return now.elements == before.elements and (digest == before.digest or not (digest and before.digest))
 
 
