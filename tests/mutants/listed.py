@@ -15029,4 +15029,11 @@ MUTANTS = (
         "if any(0 < many <= len(each)",
         "tests/data/test_read_back.py::test_a_copy_or_a_window_that_is_what_is_written_is_not_named",
     ),
+    Mutant(
+        "a survey that is terminated loses its results",
+        "cli/survey.py",
+        "        return bool(ended)",
+        "        return False",
+        "tests/clients/test_cli_survey.py::test_a_signal_keeps_what_is_done",
+    ),
 )
