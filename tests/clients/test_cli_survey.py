@@ -205,7 +205,8 @@ def test_nothing_to_try_is_bad_input(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_ctrl_c_keeps_what_is_done(put: Put, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_keeps_what_is_done(put: Put, tmp_path: Path, number: signal.Signals, code: int) -> None:
     (tmp_path / "slow.py").write_text(
         "import pathlib, time\n\ndef work(x, y):\n"
         f"    pathlib.Path({str(tmp_path / 'begun')!r}).touch()\n    time.sleep(60)\n"
@@ -222,9 +223,9 @@ def test_ctrl_c_keeps_what_is_done(put: Put, tmp_path: Path) -> None:
         assert time.monotonic() < limit
         assert process.poll() is None
         time.sleep(0.1)
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all of them
+    os.killpg(process.pid, number)  # as a terminal does: to all of them
     found = json.loads(process.communicate(timeout=60)[0])
-    assert process.returncode == 130
+    assert process.returncode == code
     assert (buckets(found), found["found"], found["interrupted"]) == ({"a": "exact"}, 3, True)
 
 

@@ -15,12 +15,13 @@ from memtile import adf
 from memtile.adf import graph_file
 from memtile.adf.description import Connection, Loop, Port, Tiling
 from memtile.adf.graph_changes import GraphChange, order_changes
-from memtile.adf.graph_repairs import changes_of, repaired
+from memtile.adf.graph_repairs import advised, changes_of, repaired
 from memtile.adf.host_program import Given
 from memtile.adf.objects import Objects
 from memtile.adf.size_changes import size_changes
 from memtile.adf.value_changes import value_changes
 from memtile.cli.main import app
+from memtile.explain.findings import Finding, Severity, Side
 from memtile.runs.options import USUAL
 from support.adf.sketch import Sketch, buffer
 from support.designs.cpp_designs import FOUND
@@ -472,6 +473,32 @@ def test_a_tiling_that_reads_all_elements_is_likelier_than_one_that_leaves_some_
 ) -> None:
     likely = [each for each in size_changes(tiled(tiling)) if each.candidate.unlikely < 0.2]
     assert f"in read_access of gr.m.out[0], {says}" in says_of(likely)
+
+
+def test_an_offset_in_bytes_is_one_in_elements() -> None:
+    found = says_of([*size_changes(tiled(Tiling((12, 8), (3, 8), (8, 0))))])
+    assert "in read_access of gr.m.out[0], set offset to {2, 0} instead of {8, 0}" in found
+    big = tiled(Tiling((1200, 8), (300, 8), (800, 0)))  # not each of its places is tried
+    assert "in read_access of gr.m.out[0], set offset to {400, 0} instead of {800, 0}" in says_of(
+        [*size_changes(big)]
+    )
+
+
+def test_the_change_that_a_finding_advises_is_tried_first() -> None:
+    objects = tiled(Tiling((12, 8), (3, 8), (8, 0)))
+    changes = [*size_changes(objects)]
+    says = "gr.m.out[0] (line 1) reads 2 words too far on."
+    fix = "Give it an offset 2 words smaller in its buffer."
+    for who, place, likelier in (
+        ("gr.m.out[0]", "{6, 0}", 0.6),
+        ("gr.m.out[0]", "{9, 0}", 0.3),
+        ("gr.z", "{6, 0}", 0),
+    ):
+        finding = Finding("MT0405", Severity.ERROR, says, (Side(who, "reads"),), fix=fix)
+        change = next(
+            each for each in changes if each.candidate.says.endswith(f"offset to {place} instead of {{8, 0}}")
+        )
+        assert advised(objects, change, finding) == likelier
 
 
 def test_a_kernels_port_gets_the_size_of_its_others_first() -> None:

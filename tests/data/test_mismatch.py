@@ -71,7 +71,10 @@ DATA = np.arange(1, 65, dtype=np.int32)
             "dimensions 0 and 1 of the expected (2, 2, 16) elements exchanged",
         ),
         (DATA * -1, "MT0405", "has each element -1 times as large as expected"),
+        (np.where(np.arange(64) % 8 < 3, DATA, 0), "MT0403", "has zeros in the last 5 of each 8 elements"),
         (DATA * 2, "MT0405", "has each element 2 times as large as expected"),
+        (4 * DATA + DATA % 3, "MT0405", "has each element shifted right by 2 bits too few"),
+        (DATA >> 1, "MT0405", "has each element shifted right by 1 bit too many"),
         (
             np.concatenate([DATA[:56], DATA[56:] * 3]),
             "MT0405",

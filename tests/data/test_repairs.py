@@ -567,6 +567,20 @@ aiex.npu.rtp_write(@gain, 1, 9)
         ("c has each element 3/2 times as large as expected.", "the value 6 instead of 9", 23, "1, 6)"),
         ("c has each element 2 less than expected.", "the value 11 instead of 9", 23, "1, 11)"),
         ("c has each element 2 more than expected.", "the value 11 instead of 9", 23, "1, 11)"),
+        (
+            "c has each element shifted right by 2 bits too few.",
+            "the value 8 instead of 6",
+            9,
+            "constant 8 :",
+        ),
+        ("c has each element shifted right by 3 bits too many.", "the value 6 instead of 9", 23, "1, 6)"),
+        (
+            "c has each element shifted right by 1 bit too many.",
+            "the value 12 instead of 6",
+            9,
+            "constant 12 :",
+        ),
+        ("c has zeros in the last 3 of each 9 elements, and", "the value 9 instead of 6", 9, "constant 9 :"),
         ("c is wrong.", "of f: exchange arguments 1 and 2 (@a and @b)", 19, "@f(%q, %p)"),
         ("c is wrong.", ", arith.subi: exchange arguments 1 and 2 (%t and @b)", 18, "subi %u, %t"),
         ("c is wrong.", "put the parts in the order @z, @y, @x, or the cores", 7, "[@z, @y, @x] ("),
@@ -869,3 +883,31 @@ def test_explain_begins_with_what_is_wrong(tmp_path: Path) -> None:
     assert first.startswith("status: stuck")
     assert second.startswith("finding: ")
     assert " error: " in second
+
+
+EXPECTS = """import numpy as np
+from memtile import MemoryTile
+
+
+def design():
+    tile = MemoryTile()
+    data = np.random.default_rng(1).permutation(64).astype(np.int32)
+    tile.mm2s[0].start(tile.read(tile.buffer("block", 64, data=data)))
+    others = data[0] == {first}
+    {expects}
+    return tile
+"""
+
+
+@pytest.mark.usefixtures("broken")
+@pytest.mark.parametrize(
+    "expects", ["data if others else 2 + data[:32]", "data if others else 7 * data + data % 3"]
+)
+def test_what_changes_the_words_that_are_expected_is_no_repair(expects: str) -> None:
+    """With other random numbers all words are as expected, which says nothing of what was asked."""
+    first = np.random.default_rng(2).permutation(64)[0]
+    source = EXPECTS.format(first=first, expects=f"tile.mm2s[0].expect({expects})")
+    Path("expects.py").write_text(source)
+    found = json.loads(memtile("run", "--json", "expects.py")[1])["findings"]
+    assert [each["code"] for each in found] == ["MT0405"]
+    assert not found[0]["repair"]

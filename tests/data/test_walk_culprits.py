@@ -71,6 +71,29 @@ def through_a_core(stride: int, made: Callable[[np.ndarray], np.ndarray] = lambd
     return array
 
 
+def blocks(*, put_back: bool) -> Array:
+    """A matrix goes through a core in blocks, which the host puts back into their places, or in a row."""
+    array, back = Array("npu1", columns=1), np.zeros(64, np.int32)
+    door, tile = array.interface_tile(0), array.compute_tile(0, 2)
+    come = array.object_fifo("come", door, tile, shape=16).consumers[0]
+    go = array.object_fifo("go", tile, door, shape=16).producer
+
+    def kernel(core: Core) -> Iterator[Action]:
+        for turn in range(4):
+            yield core.acquire(come.full)
+            yield core.acquire(go.free)
+            core.write(go.buffer(turn), 2 * core.read(come.buffer(turn)) + 3)
+            yield core.release(come.free)
+            yield core.release(go.full)
+
+    tile.run_kernel(kernel)
+    walk = view(64).reshape(8, 2, 4).transpose(1, 0, 2)
+    door.mm2s[0].start(door.read(array.external("data", DATA[:64]), walk))
+    door.s2mm[0].start(door.write(array.external("back", back), walk if put_back else view(64)))
+    array.expect_array("back", back, 2 * DATA[:64] + 3)
+    return array
+
+
 def joined(first: int) -> Array:
     """Two cores' parts are joined, the first one of them at a word of its own."""
     array, back = Array("npu1", columns=1), np.zeros(32, np.int32)
@@ -268,10 +291,20 @@ def test_the_channel_is_named_with_the_walk_that_it_needs(
         lambda: joined(0),
         lambda: columns(put_together=True),
         lambda: tiled(put_back=True),
+        lambda: blocks(put_back=True),
     ],
 )
 def test_designs_with_the_walks_that_are_meant_are_good(make: Callable[[], Array | MemoryTile]) -> None:
     assert make().run().good
+
+
+def test_of_an_order_without_its_way_back_both_ends_are_named() -> None:
+    (finding,) = blocks(put_back=False).run().findings
+    assert "BD 1, writes 64 words in a row where it needs" in finding.message
+    assert "BD 0, reads with" in finding.message
+    assert "The two orders do not fit each other." in finding.message
+    assert finding.fix.startswith("Change one of the two. interface(0,0) S2MM 0 'go': give it sizes 2, 8, 4")
+    assert "; or interface(0,0) MM2S 0 'come': exchange its dimensions" in finding.fix
 
 
 def test_an_output_that_is_right_hides_none_that_is_wrong() -> None:

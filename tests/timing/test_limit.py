@@ -181,6 +181,14 @@ def test_of_runs_that_save_the_same_the_most_special_one_is_chosen() -> None:
     assert best_of([lifted(Resource.BUFFERS, None)], 1000) is None
 
 
+def test_pieces_that_a_host_starts_are_a_matter_of_the_host() -> None:
+    pieces, host = lifted(Resource.PIECES, 100), lifted(Resource.HOST, 325)
+    of_host = limit_of(1000, [pieces, host], "a", 0.2, computes=False)
+    assert (of_host.resource, of_host.what, of_host.cycles) == (Resource.HOST, pieces.what, 100)
+    of_memory = limit_of(1000, [pieces, replace(host, cycles=326)], "a", 0.2, computes=False)
+    assert of_memory.resource == Resource.PIECES
+
+
 @pytest.mark.parametrize(
     ("lock", "fifo"),
     [

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from memtile import Array, Host, HostAction, bottleneck, view
+from memtile import Array, End, Host, HostAction, bottleneck, view
 from memtile.explain.limit import Resource
+from memtile.kernels import Action, Core, Kernel
 
 WORDS = 1024
 _TENTH = 0.1
@@ -64,6 +65,65 @@ def test_small_pieces_of_external_memory_cost_what_one_piece_does_not(
     assert abs(again.limit.cycles - other) < _TENTH * (cycles - other)
     (finding,) = [each for each in again.findings if each.code == "MT0506"]
     assert f"Ask for more at a time: a BD moves {words} words" in finding.fix
+
+
+def streams(count: int, words: int = 1 << 15) -> Array:
+    """Words go from external memory of an npu2 to a memory tile, over this many channels."""
+    array = Array("npu2", columns=1)
+    door, tile = array.interface_tile(0), array.memory_tile(0)
+    for number in range(count):
+        size = words // count
+        fifo = array.object_fifo(f"in {number}", door, tile, shape=1024)
+        go = fifo.forward(f"on {number}", array.compute_tile(0, 2 + number), depth=2)
+        end = go.consumers[0]
+        array.compute_tile(0, 2 + number).run_kernel(takes(end, size // 1024))
+        source = array.external(f"data {number}", np.zeros(size, np.int32))
+        fifo.producer.channel.start(door.read(source))
+    return array
+
+
+def through_logic(width: int) -> Array:
+    """A memory tile sends words to the programmable logic, over a PLIO of so many bits."""
+    array = Array("xcve2802", columns=1)
+    tile, below = array.memory_tile(0), array.interface_tile(0)
+    block = tile.buffer("block", 1024, data=np.zeros(1024, np.int32))
+    array.connect(tile.mm2s[0], below.plio_out(0, width=width).named("results"))
+    tile.mm2s[0].start(tile.read(block), repeat=4)
+    return array
+
+
+def test_a_plio_that_is_always_busy_is_compared_with_a_wider_one() -> None:
+    result, other = bottleneck(lambda: through_logic(32).run()), through_logic(64).run().cycles
+    assert result.limit is not None
+    assert result.limit.cycles is not None
+    assert result.limit.text.startswith(
+        "Limited by streams outside of the design: results, which moves 32 bits every 4 cycles. "
+        "Estimated with twice the width"
+    )
+    assert abs(result.limit.cycles - other) < _TENTH * (result.cycles - other)
+    wide = bottleneck(lambda: through_logic(128).run()).limit
+    assert wide is not None
+    assert "results" not in wide.text
+
+
+def takes(end: End, turns: int) -> Kernel:
+    def body(core: Core) -> Iterator[Action]:
+        for _ in range(turns):
+            yield core.acquire(end.full)
+            yield core.release(end.free)
+
+    return body
+
+
+def test_one_channel_of_two_words_a_beat_is_compared_with_two() -> None:
+    result = bottleneck(lambda: streams(1).run())
+    limit, other = result.limit, streams(2).run().cycles
+    assert limit is not None
+    assert limit.cycles is not None
+    assert limit.text.startswith(
+        "Limited by channels: interface_2p(0,0) MM2S 0 'in 0'. Estimated with two channels for each stream"
+    )
+    assert abs(limit.cycles - other) < _TENTH * (result.cycles - other)
 
 
 def to_cores(*sizes: int, packets: bool) -> Array:

@@ -6,15 +6,18 @@ read as before, and what it writes itself is written again.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import chain
+from math import prod
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
 import numpy.typing as npt
 
+from memtile.adf.description import MemoryObject, Port
 from memtile.adf.expected import compared
 from memtile.adf.graph_changes import GraphChange, order_changes
 from memtile.adf.graph_file import GraphProgram
@@ -23,8 +26,9 @@ from memtile.adf.objects import Objects
 from memtile.adf.program_run import ProgramResult, ProgramRun
 from memtile.adf.size_changes import size_changes
 from memtile.adf.value_changes import value_changes
+from memtile.arch.tiles import WORD_BYTES
 from memtile.errors import MemtileError
-from memtile.explain.findings import is_unplaced
+from memtile.explain.findings import Finding, is_unplaced
 from memtile.explain.repairs import (
     FAILED,
     REFUSED,
@@ -42,6 +46,9 @@ from memtile.explain.results import Status
 from memtile.runs.options import RunOptions
 
 Expected = Mapping[str, npt.NDArray[Any] | Path]
+_NAMED, _SAID = 0.3, 0.6
+"""How much likelier a change is of the port that a finding names, and one by as much as it says."""
+_FURTHER = re.compile(r"offset (\d+) words? (smaller|larger)")
 _LONGER = 4  # times the cycles of the run without a change
 _LEAST_CYCLES = 10_000
 _WAITED = 1.5  # times the seconds of the processor that all trials may take, ``main`` asleep or not
@@ -74,13 +81,38 @@ def repaired(
     objects = Objects(done.plan.description)
     message = next((each.message for each in result.findings if is_unplaced(each)), "")
     changes = [*changes_of(objects), *value_changes(objects, done.given, message)]
-    changes.sort(key=lambda each: each.candidate.unlikely)
+    changes.sort(key=lambda each: each.candidate.unlikely - advised(objects, each, result.findings[0]))
     tried = tried_changes(program, changes, expected, options, result.cycles, seconds)
     findings = with_repair(result.findings, tried)
     if tried.best is not None:  # what was tried comes before what may be meant at the same place
         findings = tuple(sorted(findings, key=lambda each: each.repair is None))
     found = replace(result, findings=findings)
     return replace(done, graph=replace(done.graph, result=found))
+
+
+def advised(objects: Objects, change: GraphChange, finding: Finding) -> float:
+    """How much likelier a change is by what a finding says: of the port that it names, as far as it says."""
+    ports = [each for each in change.objects if isinstance(each, Port)]
+    if not ports or not finding.sides or any(each.name != finding.sides[0].who for each in ports):
+        return 0.0
+    said = _FURTHER.search(finding.fix)
+    memory = objects.all.get(ports[0].owner)
+    if said is None or not isinstance(memory, MemoryObject):
+        return _NAMED
+    words = int(said[1]) if said[2] == "larger" else -int(said[1])
+    further = _further(objects.ports[ports[0].id], ports[0])
+    return _SAID if further * memory.element_bytes == words * WORD_BYTES else _NAMED
+
+
+def _further(before: Port, after: Port) -> int:
+    """Elements by which the first tiling of a port that another one differs in begins later."""
+    for access in ("write_access", "read_access"):
+        for old, new in zip(getattr(before, access), getattr(after, access), strict=False):
+            if old.offset != new.offset:
+                sizes = [prod(new.buffer_dimension[:d]) for d in range(len(new.offset))]
+                pairs = zip(old.offset, new.offset, sizes, strict=True)
+                return sum((to - at) * size for at, to, size in pairs)
+    return 0
 
 
 def changes_of(objects: Objects) -> list[GraphChange]:

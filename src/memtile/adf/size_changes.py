@@ -27,6 +27,7 @@ _ODD, _DOUBLE = 0.25, 0.4
 """How unlikely a size of a port is: that of all others of its kernel, or twice or half of what it has."""
 _MOST_ELEMENTS = 1 << 16  # of a buffer whose tilings are tried
 _MOST_PLACES = 64  # of a tiling along a dimension
+_ELEMENT_BYTES = (2, 4, 8)
 _PAIR = 2
 _Made = tuple[str, str, str, Tiling]
 """What is changed, its old and new value, and the tiling with it."""
@@ -142,9 +143,11 @@ def _with_list(tiling: Tiling, name: str, values: Sequence[int]) -> Tiling:
 
 
 def _offsets(offset: int, tile: int, size: int) -> list[int]:
-    """Other places along a dimension: beside it in steps of the tile, then all of them."""
+    """Other places along a dimension: beside it in steps of the tile, of one in bytes, then all of them."""
     every = range(min(-tile, offset), size)
-    return [*(offset + by for by in (tile, -tile)), *(every if len(every) <= _MOST_PLACES else every[::tile])]
+    in_bytes = [offset // each for each in _ELEMENT_BYTES if offset and offset % each == 0]
+    rest = every if len(every) <= _MOST_PLACES else every[::tile]
+    return [*(offset + by for by in (tile, -tile)), *in_bytes, *rest]
 
 
 def _numbers(tiling: Tiling, name: str, d: int, values: Sequence[int]) -> Iterator[_Made]:

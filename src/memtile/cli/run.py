@@ -195,9 +195,9 @@ def _run_design(*, files: Sequence[str], of_run: RunOptions, **chosen: Any) -> N
         make, saved = _loaded(files, of_program, asked, chosen["settings"] or (), (mlir, iron), expected)
         made, done = studied_run(make, asked, schedules, studies, dump)
         right = {each.name: each.array for each in expected if made.is_program}
-        done = done.against(right)
+        done = done.against(right) if right or not done.expected else done
         if chosen["repair"]:
-            done = with_conditions(made, with_tried_repair(made, done, asked, right), asked)
+            done = with_conditions(made, with_tried_repair(made, done, asked, right or done.expected), asked)
         paths = save_arrays(done, saved)
         draw(done.result)
         if chosen["as_sarif"] or chosen["as_junit"]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,6 +10,7 @@ import typer
 
 from memtile.cli.result_output import leave, show_result
 from memtile.cli.run_options import EachMaxCycles, TimingConstants, parse_timing, running
+from memtile.cli.signals import SIGNALLED, Terminated
 from memtile.runs.options import RunOptions
 
 if TYPE_CHECKING:
@@ -52,11 +54,20 @@ def survey(
     name of the missing part. A program of IRON is run as far as its first design, with the tensors that it
     makes.
 
-    Ends with exit code 1 unless all are exact or finished. Ctrl-C ends the survey and shows what was done
-    until then, marked as interrupted.
+    Ends with exit code 1 unless all are exact or finished. Ctrl-C and SIGTERM end the survey and show what
+    was done until then, marked as interrupted.
     """
-    result = _survey(folder, functions, device, of_run, seconds, parse_timing(timing or ()))
+    ended = list[Terminated]()
+
+    def ends(error: BaseException) -> bool:
+        if isinstance(error, Terminated):
+            ended.append(error)
+        return bool(ended)
+
+    result = _survey(folder, functions, device, of_run, seconds, parse_timing(timing or ()), ends)
     show_result(result, as_json=as_json)
+    if ended:
+        raise typer.Exit(SIGNALLED + ended[0].number)
     leave(interrupted=result.interrupted, good=result.good)
 
 
@@ -67,6 +78,7 @@ def _survey(
     of_run: RunOptions,
     seconds: float,
     timing: dict[str, int],
+    ends: Callable[[BaseException], bool],
 ) -> SurveyResult:
     from functools import partial
 
@@ -81,5 +93,12 @@ def _survey(
     name = find_device(device).name if device else ""
     watch = partial(watched, text="designs")
     return try_all(
-        folder, functions=functions, device=name, options=of_run, seconds=seconds, timing=timing, watch=watch
+        folder,
+        functions=functions,
+        device=name,
+        options=of_run,
+        seconds=seconds,
+        timing=timing,
+        watch=watch,
+        ends=ends,
     )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from math import isfinite
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
@@ -37,6 +38,7 @@ class Check:
         note: why the comparison may not be the intended one; empty = no doubt.
         cause: a known cause that explains all wrong elements, if there is one.
         arrays: actual and expected elements, if some are wrong and none are missing.
+        digest: stands for the expected elements; 0 = they are not kept.
     """
 
     port: str
@@ -50,6 +52,7 @@ class Check:
     note: str = ""
     cause: MismatchCause | None = field(default=None, compare=False)
     arrays: tuple[Array, Array] | None = field(default=None, compare=False, repr=False)
+    digest: int = field(default=0, compare=False, repr=False)
 
     @property
     def exact(self) -> bool:
@@ -76,7 +79,7 @@ class Check:
             "index": None if self.index is None else list(self.index),
             "exact": self.exact,
         }
-        del data["cause"], data["arrays"]  # a finding says it
+        del data["cause"], data["arrays"], data["digest"]  # a finding says it
         return data
 
     def _first(self) -> str:
@@ -110,22 +113,26 @@ class Check:
             note: for the result, if the output is not exact.
             more: number of elements that came after those of ``got``, which is then longer than ``expected``.
         """
-        common = min(len(got), len(expected))
+        common, digest = (
+            min(len(got), len(expected)),
+            crc32(np.ascontiguousarray(expected).view(np.uint8).data),
+        )
         differs = _differing(got[:common], expected[:common])
         elements = differs // expected.itemsize  # in order, each once or more
         wrong = int(np.count_nonzero(np.diff(elements, prepend=-1))) + len(got) + more - common
         missing = len(expected) - common
         note = note if wrong or missing else ""
         if not wrong:
-            return cls(port, len(expected), missing, 0, None, note=note)
+            return cls(port, len(expected), missing, 0, None, note=note, digest=digest)
         first = int(differs[0] // expected.itemsize) if len(differs) else common
         if first >= len(expected):
-            return cls(port, len(expected), missing, wrong, first, None, _value(got[first]), None, note)
+            value = _value(got[first])
+            return cls(port, len(expected), missing, wrong, first, None, value, None, note, digest=digest)
         index = _index(first, shapes or (expected.shape,))
         values = _value(got[first]), _value(expected[first])
         cause = None if missing or more else cause_of(got, expected)
         arrays = None if missing or more or len(got) > len(expected) else (got, expected)
-        return cls(port, len(expected), missing, wrong, first, index, *values, note, cause, arrays)
+        return cls(port, len(expected), missing, wrong, first, index, *values, note, cause, arrays, digest)
 
 
 def _differing(got: Array, expected: Array) -> Array:

@@ -20,6 +20,7 @@ _AS_MUCH = 0.95  # of what another run saves
 _BESIDE_CORES = 0.4  # of what cores in no time would save: waits that save less are not the limit
 _ENOUGH = 0.1  # of the cycles: a wait that costs so much comes before cores that do not work all the time
 _BUSY = 0.6  # of the cycles
+_OF_HOST = 0.75  # of what one transfer would save, by fewer tasks of a host alone
 _WAIT = 0.05  # unless this much of them is saved by something that it waits for
 
 
@@ -159,7 +160,14 @@ def limit_of(elapsed: int, lifted: Sequence[Lifted], busiest: str, share: float,
     if best is None:
         return Limit(work, busiest, "", elapsed, None)
     name = busiest if best.resource == work and best.resource in WORK else best.name
-    return Limit(best.resource, name, best.what, elapsed, best.cycles)
+    resource = Resource.HOST if _is_of_host(best, counts, elapsed) else best.resource
+    return Limit(resource, name, best.what, elapsed, best.cycles)
+
+
+def _is_of_host(best: Lifted, counts: Sequence[Lifted], elapsed: int) -> bool:
+    """Whether small pieces cost what they do because a host starts each of them."""
+    saves = _most([each for each in counts if each.resource == Resource.HOST], elapsed)
+    return best.resource == Resource.PIECES and saves >= _OF_HOST * best.saves(elapsed)
 
 
 def _most(lifted: Sequence[Lifted], elapsed: int) -> float:

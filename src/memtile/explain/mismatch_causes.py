@@ -24,6 +24,8 @@ _MOST_SHIFT = 4096  # elements
 _MOST_RATIO = 16
 _LEAST_WRONG = 8  # elements: what fewer of an output have in common may be chance
 _WORD_BYTES = 4
+_TELLING = 4  # what elements are at least that tell a shift from chance
+_MOST_BITS = 32  # of a shift
 _TWO = 2  # dimensions
 _SHOWN = 4  # elements in a sentence
 
@@ -38,7 +40,7 @@ def cause_of(got: Array, expected: Array) -> MismatchCause | None:
     if got.shape != expected.shape or not _LEAST <= len(got) <= _MOST or _constant(expected):
         return None
     ordered = next((found for rule in _RULES for found in rule(_bits(got), _bits(expected))), None)
-    computed = ordered or _scaled(got, expected) or value_cause(got, expected)
+    computed = ordered or _scaled(got, expected) or _shifted_bits(got, expected) or value_cause(got, expected)
     return computed or _partly_scaled(got, expected)
 
 
@@ -207,10 +209,25 @@ def _empty(got: Array, expected: Array) -> Iterator[MismatchCause]:
     wrong = got != expected
     if wrong.any() and not got[wrong].any() and int(wrong.sum()) >= _LEAST:
         places = np.flatnonzero(wrong)
+        if block := _half_empty(got, expected, int(places[0])):
+            made = int(places[0]) % block
+            text = f"has zeros in the last {block - made} of each {block} elements, and right ones before"
+            fix = f"Have all {block} made or moved each time: {made} are."
+            yield MismatchCause("MT0403", text, fix)
+            return
         text = f"has zeros in all {len(places)} elements that are wrong, from element {places[0]} on"
         yield MismatchCause(
             "MT0403", text, "Check the length, sizes and padding of what should have written them."
         )
+
+
+def _half_empty(got: Array, expected: Array, first: int) -> int:
+    """The length of blocks of which the first elements are right and the others zeros; 0 = there are none."""
+    for block in (each for each in _divisors(len(got)) if 0 < first < each):
+        rows, wanted = got.reshape(-1, block), expected.reshape(-1, block)
+        if not rows[:, first:].any() and np.array_equal(rows[:, :first], wanted[:, :first]):
+            return block
+    return 0
 
 
 def _transposed(got: Array, expected: Array) -> Iterator[MismatchCause]:
@@ -267,6 +284,22 @@ def _scaled(got: Array, expected: Array) -> MismatchCause | None:
     if not np.array_equal(values[0] * ratio.denominator, values[1] * ratio.numerator):
         return None
     return MismatchCause("MT0405", f"has each element {ratio} times as large as expected", _COMPUTED)
+
+
+def _shifted_bits(got: Array, expected: Array) -> MismatchCause | None:
+    """Each element is as expected when it is shifted further to the right, or less far."""
+    if got.dtype.kind not in "iu" or got.dtype.itemsize > _WORD_BYTES:
+        return None
+    came, wanted = (each.astype(np.int64) for each in (got, expected))
+    for few, large, small in ((True, came, wanted), (False, wanted, came)):
+        if np.count_nonzero(np.abs(small) >= _TELLING) < _LEAST_WRONG:
+            continue
+        fits = (n for n in range(1, _MOST_BITS) if (np.abs(large - (small << n)) < 1 << n).all())
+        if bits := next(fits, 0):
+            by = f"{bits} bit{'s' * (bits > 1)}"
+            text = f"has each element shifted right by {by} too {'few' if few else 'many'}"
+            return MismatchCause("MT0405", text, f"Shift it by {by} {'more' if few else 'less'} in the core.")
+    return None
 
 
 def _partly_scaled(got: Array, expected: Array) -> MismatchCause | None:

@@ -35,6 +35,7 @@ Array = npt.NDArray[Any]
 _MOST = 1 << 15  # words of an output
 _MOST_CHANNELS = 24
 _MOST_RUNS = 128  # of descriptors of one channel
+_TWO = 2
 _FEW = 32  # places that are tried for one word
 _ARGUMENT = "argument "
 
@@ -128,7 +129,7 @@ class WalkCulprits:
         for self._whole, self._in_a_row in ((False, False), (True, False), (False, True)):
             with suppress(_LostError):
                 if every := list(find()):
-                    return self._only(every)
+                    return self._way_back(every, find) or self._only(every)
         return None
 
     def _is_so(self, made: Words, got: Words, dtype: np.dtype[Any]) -> bool:
@@ -487,15 +488,45 @@ class WalkCulprits:
         back = [each for each in every if self._puts_back(*each)]
         sets = (every, known, back) if self._whole else (every, odd, late)
         chosen = next((some for some in sets if len(some) == 1), [])
-        if len(chosen) != 1:
+        if len(chosen) == 1:
+            return self._culprit(*chosen[0])
+        return self._either(every) if self._whole and len(every) == len(odd) == _TWO else None
+
+    def _way_back(self, every: Sequence[_Found], find: Callable[[], Iterator[_Found]]) -> Culprit | None:
+        """Either the one channel that has an order where none is needed, or one that lacks the way back."""
+        if self._whole or len(every) != 1 or not self._becomes_plain(every):
             return None
-        ch, change = chosen[0]
+        self._whole = True
+        with suppress(_LostError):
+            back = [each for each in find() if each[0] != every[0][0]]
+            if len(back) == 1:
+                return self._either([*back, *every])
+        self._whole = False
+        return None
+
+    def _becomes_plain(self, chosen: Sequence[_Found]) -> bool:
+        """Whether the one change is from an order to none: then the other end may lack the way back."""
+        orders = [self._moves_in_a_row(ch, bds) for ch, change in chosen for bds in (change.old, change.new)]
+        return orders == [False, True]
+
+    def _moves_in_a_row(self, ch: int, bds: Sequence[Descriptor]) -> bool:
+        walks = (walked(bd, 0, writes=self._planned.receives(ch)) for bd in bds)
+        return all(bool((np.diff(walk) == 1).all()) for walk in walks)
+
+    def _culprit(self, ch: int, change: Change) -> Culprit:
         said = next((bd.said for bd in self._planned.bds[ch] if bd.said), "")
         name = called(self._engine, ch)
         line = f" ({line_of(said)})" if said else ""
         numbers = ", ".join(str(bd.number) for bd in self._planned.bds[ch][:_FEW])
         text = f"{name}{line}, BD {numbers}, {change.does}."
         return Culprit(text, change.fix, Side(name, change.does, said))
+
+    def _either(self, every: Sequence[_Found]) -> Culprit:
+        """Two walks that do not fit each other: one of them is wrong, and nothing says which."""
+        last, first = (self._culprit(*each) for each in every)
+        text = f"{last.text} {first.text} The two orders do not fit each other."
+        fixes = [f"{each.side.who}: {each.fix[:1].lower()}{each.fix[1:]}" for each in (last, first)]
+        return last._replace(text=text, fix=f"Change one of the two. {fixes[0].rstrip('.')}; or {fixes[1]}")
 
 
 def _begins_too_late(change: Change) -> bool:

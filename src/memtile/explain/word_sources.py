@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property, partial
 
 import numpy as np
+import numpy.typing as npt
 
 from memtile.arch.tiles import MM2S, S2MM, WORD_BYTES
 from memtile.explain.bd_chains import BdChains
@@ -17,6 +18,7 @@ from memtile.explain.findings import Side
 from memtile.explain.names import called, core_name, tile_name
 from memtile.explain.race_findings import NamedArea
 from memtile.explain.switch_ways import configured_ways, reached
+from memtile.explain.walk_changes import walked
 from memtile.jit.tables import plain
 
 _BUFFER, _ARGUMENT = "buffer ", "argument "
@@ -54,6 +56,32 @@ class WordSources:
         does = " and ".join(self._does(ch, [bd for bd in bds if bd.ch == ch]) for ch in writers)
         cores = sorted({core for ch in writers for core in self._cores(ch, set())})
         return f"{does}{self._made_by(cores)}."
+
+    def read_back(self, output: str) -> str:
+        """What reads words of an array in external memory that are written too; empty if nothing does.
+
+        A channel that reads just what another one writes works in place, as may be meant; one that reads more
+        gets words of before and of after.
+
+        Args:
+            output: the name of the array.
+        """
+        written = [self._places(bd) for bd in self._writers(output) if self._planned.is_external(bd.ch)]
+        if not written:
+            return ""
+        every, name = np.concatenate(written), output.removeprefix(_ARGUMENT)
+        for ch, bds in self._planned.bds.items():
+            own = [self._places(bd) for bd in bds if not self._receives(ch) and self._is_outside(bd, output)]
+            shared = [int(np.isin(each, every).sum()) for each in own]
+            if any(0 < many < len(each) for many, each in zip(shared, own, strict=True)):
+                line = next((f" ({line_of(bd.said)})" for bd in bds if bd.said), "")
+                reads = f"{called(self._engine, ch)}{line} reads words of {name} that are written too"
+                return f"{reads}, and words beside them: those of before or of after."
+        return ""
+
+    @staticmethod
+    def _places(bd: PlannedBd) -> npt.NDArray[np.int64]:
+        return walked(bd.descriptor, 0, writes=True)
 
     def _made_by(self, cores: Sequence[int]) -> str:
         made = ", ".join(map(self._core, cores[:_MOST])) + (", .." if len(cores) > _MOST else "")

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 import numpy as np
 
 from memtile.access.walk import PAD, Walk, addresses, loops
-from memtile.arch.tiles import MM2S
+from memtile.arch.tiles import MM2S, WORD_BYTES
 from memtile.explain.bd_chains import BdChains
 from memtile.explain.deadlock.planned_words import PlannedBd, PlannedWords, descriptor_of
 from memtile.explain.limit import LEAST, Limit, Resource
@@ -15,11 +15,14 @@ from memtile.explain.names import channel_name
 from memtile.explain.results import ChannelUse, Result
 from memtile.explain.switch_ways import configured_ways, reached
 from memtile.jit.tables import plain
-from memtile.model.state.causes import Cause
+from memtile.model.state.causes import Cause, CoreCause
 from memtile.model.streams.switch_config import PACKET
 from memtile.sim.loop.engine import Engine
 
 _TWO = 2  # channels
+_BUSY = 0.6  # of the cycles: what works less is not worth a second channel
+_SATURATED = 0.85  # of the cycles: a PLIO that moves so long is the limit itself
+_WIDEST = 128  # bits of a PLIO
 _PADDED = 0.25  # of the words of a channel
 
 
@@ -51,6 +54,69 @@ def one_for_all(result: Result, engine: Engine, limited: Limit) -> Limit:
         return limited
     says = f"{limited.name} sends to {len(moves)} others"
     return Limit(Resource.CHANNELS, says, "a channel for each of them", result.cycles, cycles, estimated=True)
+
+
+def over_two_channels(result: Result, external: Collection[str], limited: Limit) -> Limit:
+    """A channel with several words in a beat that works nearly always, by an estimate with two for each.
+
+    Beats have no room for twice as many words, so that no run shows this. Half of the words take half of the
+    time, and so do the waits for external memory between them; no core gets faster.
+
+    Args:
+        result: of the run.
+        external: names of the channels that a host starts.
+        limited: what limits it by runs.
+    """
+    use = next((use for use in result.channels if called(use) == limited.name), None)
+    if use is None or use.beat_words == 1:
+        return limited
+    busy = [each for each in result.channels if _works(each) >= _BUSY * result.cycles]
+    if use not in busy:
+        return limited
+    more = sum(host_of_tasks(result, external, each) for each in busy)
+    cores = (core.spent.get(CoreCause.RUNNING, 0) for core in result.cores)
+    cycles = max([result.cycles - _works(use) // _TWO + more, *cores])
+    if cycles > (1 - LEAST) * (result.cycles if limited.cycles is None else limited.cycles):
+        return limited
+    says = "two channels for each stream"
+    return Limit(Resource.CHANNELS, limited.name, says, result.cycles, cycles, estimated=True)
+
+
+def _works(use: ChannelUse) -> int:
+    """Cycles in which a channel moves words, or has asked external memory for more than it gives at once."""
+    return use.spent.get(Cause.MOVING, 0) + use.spent.get(Cause.EXTERNAL, 0)
+
+
+def of_logic(result: Result, engine: Engine, limited: Limit) -> Limit:
+    """A PLIO that has a word in nearly every period of its clock, by an estimate with twice its width.
+
+    So get all that are as busy; the other streams, channels and cores stay as they are.
+
+    Args:
+        result: of the run.
+        engine: that it ran on.
+        limited: what limits it by runs.
+    """
+    logic, streams = plain(engine.state.logic), engine.logic
+    moves = {
+        port: int(logic.beats[port]) * int(logic.cycles[port]) // int(logic.ticks[port])
+        for port in streams.ports
+    }
+    port = max(moves, key=lambda each: moves[each], default=-1)
+    if port < 0 or moves[port] < _SATURATED * result.cycles:
+        return limited
+    alike = [each for each in moves if moves[each] >= _SATURATED * result.cycles]
+    others = [time for each, time in moves.items() if each not in alike]
+    others += [core.spent.get(CoreCause.RUNNING, 0) for core in result.cores]
+    others += [use.spent.get(Cause.MOVING, 0) for use in result.channels]
+    cycles = max([result.cycles - moves[port] // _TWO, *others])
+    if cycles > (1 - LEAST) * (result.cycles if limited.cycles is None else limited.cycles):
+        return limited
+    period, bits = int(logic.cycles[port]) / int(logic.ticks[port]), 8 * WORD_BYTES * int(logic.words[port])
+    more = f", and {len(alike) - 1} more" if len(alike) > 1 else ""
+    says = f"{streams.names.get(port, 'a PLIO')}{more}, which moves {bits} bits every {period:g} cycles"
+    width = "twice the width" if bits < _WIDEST else "two PLIOs for it"
+    return Limit(Resource.OUTSIDE, says, width, result.cycles, cycles, estimated=True)
 
 
 def without_zeros(result: Result, engine: Engine, limited: Limit) -> Limit:

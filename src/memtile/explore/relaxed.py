@@ -29,7 +29,9 @@ from memtile.explain.slow import SHORT, column_of, even_shares, slow_findings, u
 from memtile.explore.limit_estimates import (
     called,
     host_of_tasks,
+    of_logic,
     one_for_all,
+    over_two_channels,
     unpadded_lengths,
     without_zeros,
 )
@@ -46,6 +48,7 @@ Again = Callable[[], Result]
 Watch = Callable[[Sequence[str]], Iterator[str]]
 """Goes through names, showing how far it is."""
 
+_OF_STREAMS = (Resource.EXTERNAL, Resource.CHANNELS)
 _NAMED = 4  # buffers in one sentence
 _MOST = 8  # buffers that are tried one by one
 _MANY = 8  # pieces
@@ -173,6 +176,10 @@ def with_limit(result: Result, again: Again, watch: Watch = iter) -> Result:
         and limited.resource in (Resource.CHANNELS, Resource.STREAM)
     ):
         limited = without_zeros(result, seen.engine, one_for_all(result, seen.engine, limited))
+    if seen.engine is not None and limited is not None and limited.resource in _OF_STREAMS:
+        limited = over_two_channels(result, _external(seen.engine), limited)
+    if seen.engine is not None and limited is not None and limited.resource in (*WORK, Resource.OUTSIDE):
+        limited = of_logic(result, seen.engine, limited)
     return replace(result, lifted=found, limit=limited, findings=findings)
 
 

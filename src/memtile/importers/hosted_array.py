@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self, Unpack
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -22,18 +23,30 @@ if TYPE_CHECKING:
     from memtile.importers.loaded import Loaded
 
 
+class Verdict(NamedTuple):
+    """What is said of the data of a run.
+
+    Attributes:
+        wrong: what is wrong with them; empty if nothing is.
+        expected: arrays that should have come out instead, by name, as far as they are known.
+    """
+
+    wrong: str = ""
+    expected: Mapping[str, npt.NDArray[Any]] = MappingProxyType({})
+
+
 class HostedArray(Array):
     """The array of a design that is loaded; :meth:`run` also runs its host sequence.
 
     Attributes:
         loaded: the design.
         arguments: of the host sequence.
-        verdict: says what is wrong with the data of a run, empty if nothing is; None = nobody knows.
+        verdict: says what is wrong with the data of a run; None = nobody knows.
     """
 
     loaded: Loaded
     arguments: Sequence[Any]
-    verdict: Callable[[Run], str] | None
+    verdict: Callable[[Run], Verdict] | None
 
     @property
     def compares(self) -> bool:
@@ -80,9 +93,10 @@ class HostedArray(Array):
             if each.name not in done.arrays:
                 raise InputFileError(_no_argument(each.name, len(self.loaded.arguments)))
         if self.verdict is not None and options.data and done.result.status is Status.FINISHED:
-            wrong = self.verdict(done)
-            errors = (*done.result.errors, *filter(None, [wrong]))
-            done = replace(done, result=replace(done.result, errors=errors))
+            said = self.verdict(done)
+            errors = (*done.result.errors, *filter(None, [said.wrong]))
+            done = replace(done, result=replace(done.result, errors=errors), expected=said.expected)
+            done = done.against(said.expected) if said.expected else done
         arrays = {each.name: _as_wanted(done.arrays[each.name], each) for each in wanted}
         return replace(done, arrays={**done.arrays, **arrays})
 

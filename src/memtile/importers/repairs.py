@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from memtile.design.chains import other_descriptors
 from memtile.errors import MemtileError
+from memtile.explain.checks import Check
 from memtile.explain.findings import Finding, is_unplaced
 from memtile.explain.repairs import (
     FAILED,
@@ -60,6 +61,20 @@ class Ended(NamedTuple):
 
 
 _UNCHANGED = Candidate("", "")
+
+
+def _expects(result: Result, before: Sequence[Check]) -> bool:
+    """Whether a run was held against what the design expected before: a change of that is no repair."""
+    found = {each.port: each for each in result.checks}
+    return all(each.port in found and _is_alike(result, found[each.port], each) for each in before)
+
+
+def _is_alike(result: Result, now: Check, before: Check) -> bool:
+    """Whether two checks expect the same elements, as far as that is known."""
+    digest = now.digest
+    if not digest and now.exact and now.port in result.outputs:  # what came is what is expected
+        digest = crc32(np.ascontiguousarray(result.outputs[now.port]).view(np.uint8).data)
+    return now.elements == before.elements and (digest == before.digest or not (digest and before.digest))
 
 
 def _sketched(options: RunOptions) -> RunOptions:
@@ -112,7 +127,7 @@ class Repairs:
         """
         asked = replace(options, check=True, history=False, data=True, progress=None)
         sketches = self._has_sketches(before, asked, spent() + seconds)
-        compared = len(before.checks) if before is not None else 0
+        compared = before.checks if before is not None else ()
         most = self.missing()
 
         def attempt(candidate: Candidate, until: float, limit: int) -> Trial:
@@ -120,7 +135,8 @@ class Repairs:
             if sketches and self._is_wrong_in_sketch(candidate, how, until, compared):
                 return REFUSED
             trial = self._tried(candidate, how, until, compared)
-            good = is_better(trial, before) and (most is None or trial.missing <= most)
+            uses_all = most is None or trial.missing <= most or trial.is_right  # an input may be left in part
+            good = is_better(trial, before) and uses_all
             return replace(trial, good=good)
 
         def confirm(candidate: Candidate, until: float) -> bool:
@@ -141,7 +157,7 @@ class Repairs:
         return isinstance(done, Ended) and done.result.status is Status.FINISHED
 
     def _is_wrong_in_sketch(
-        self, candidate: Candidate, options: RunOptions, until: float, compared: int
+        self, candidate: Candidate, options: RunOptions, until: float, compared: Sequence[Check]
     ) -> bool:
         """Whether a run without a clock is refused, or leaves other words than are expected."""
         done = self._run(candidate, _sketched(options), until)
@@ -162,14 +178,16 @@ class Repairs:
         except OutOfTimeError:
             return FAILED
 
-    def _tried(self, candidate: Candidate, options: RunOptions, until: float, compared: int) -> Trial:
+    def _tried(
+        self, candidate: Candidate, options: RunOptions, until: float, compared: Sequence[Check]
+    ) -> Trial:
         """What a candidate does.
 
         Args:
             candidate: to try.
             options: of the run.
             until: a time of the processor.
-            compared: arrays that the design itself compares; fewer of them are no repair.
+            compared: what the design itself expects; where it expects anything else that is no repair.
         """
         for how in (replace(options, check=False), options):  # most fail, and need no search for races
             done = self._run(candidate, how, until)
@@ -180,11 +198,11 @@ class Repairs:
                 break
         return trial
 
-    def _judged(self, done: Ended, compared: int) -> Trial:
+    def _judged(self, done: Ended, compared: Sequence[Check]) -> Trial:
         """What a run shows."""
         trial = trial_of(done.result, done.missing)
         if self.expected is None:
-            complete = not done.is_open and len(done.result.checks) >= compared
+            complete = not done.is_open and _expects(done.result, compared)
             return replace(trial, good=trial.good and complete, words=_digest(done.arrays))
         same = all(is_same(done.arrays.get(name), each) for name, each in self.expected.items())
         return replace(trial, good=trial.good and same, compared=True)
@@ -197,7 +215,7 @@ class Repairs:
 
         def is_good() -> bool:
             done = self._run(candidate, how, until)
-            if not isinstance(done, Ended) or not self._judged(done, 0).good:
+            if not isinstance(done, Ended) or not self._judged(done, ()).good:
                 return False
             words.append(done.arrays)
             return all(is_same(words[0].get(name), each) for name, each in done.arrays.items())

@@ -21,10 +21,11 @@ from memtile.arch.devices import device as find_device
 from memtile.design.run_design import make
 from memtile.errors import InputFileError, MemtileError
 from memtile.importers.design_file import aside, design_function, is_program
-from memtile.importers.hosted_array import HostedArray
+from memtile.importers.hosted_array import HostedArray, Verdict
 from memtile.importers.loaded import Loaded
 from memtile.importers.text_design import SUFFIX, TextDesign
 from memtile.iron.aie_names import only_ours
+from memtile.iron.comparisons import expected_of, noting_comparisons
 from memtile.iron.kernel import ExternalFunction
 from memtile.iron.program_file import run
 from memtile.iron.taking import DesignTakenError, Taking, taking
@@ -105,20 +106,21 @@ class ProgramDesign:
             made.verdict = lambda done: self._verdict(chosen, found, done, device)
         return made
 
-    def _verdict(self, values: Mapping[str, Any], found: Taking, done: Run, device: str) -> str:
-        """What the program says of a run of its design; empty if it ends well.
+    def _verdict(self, values: Mapping[str, Any], found: Taking, done: Run, device: str) -> Verdict:
+        """What the program says of a run of its design, and the words that it expected where it says no.
 
         The program runs again, and gets the run as the answer of its design.
         """
         again = Taking(compiled=found.compiled, arguments=found.arguments, answer=done, loading=self.loading)
         try:
-            with only_ours(), _chosen(device), taking(values, again), _silent():
+            with only_ours(), _chosen(device), taking(values, again), noting_comparisons(), _silent():
                 run(self.file, self.arguments)
         except SystemExit as end:
-            return f"the program ends with {end.code!r}" if end.code else ""
+            if end.code:
+                return Verdict(f"the program ends with {end.code!r}", expected_of(done, again.compared))
         except MemtileError as error:
-            return str(error)
-        return ""
+            return Verdict(str(error), expected_of(done, again.compared))
+        return Verdict()
 
     def _taken(self, values: Mapping[str, Any], found: Taking, device: str) -> Taking:
         """Run the program until its design is there; ``found`` has what is known where it fails."""

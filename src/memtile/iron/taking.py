@@ -37,6 +37,7 @@ class Taking:
         loaded: the same in an array.
         arguments: what it is run with.
         answer: what a run of the design left: it is what the program gets, and the program goes on.
+        compared: arrays that the program compared bit by bit, in order.
         still: the design is only to be looked at: its kernels are not compiled, and may be unknown.
         loading: what a command says of kernels, arguments of ``memtile.load``: their functions and costs;
             ``compiles`` makes kernels of sources that the program names, as ``memtile.kernels.cpp``;
@@ -52,6 +53,7 @@ class Taking:
     loaded: Any = None
     arguments: Sequence[Any] = ()
     answer: Any = None
+    compared: list[tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]] = field(default_factory=list)
     still: bool = False
     loading: Mapping[str, Any] = field(default_factory=dict)
 
@@ -127,6 +129,15 @@ def take(compiled: Any, loaded: Any, arguments: Sequence[Any]) -> None:
     if now is not None and now.answer is None:
         now.compiled, now.loaded, now.arguments = compiled, loaded, arguments
         raise DesignTakenError
+
+
+def compare(one: Any, other: Any) -> None:
+    """Note that a program compares two arrays bit by bit, after its design has run; else do nothing."""
+    now = _now.get()
+    if now is not None and now.answer is not None:
+        pair = np.asarray(one), np.asarray(other)
+        if all(each.ndim and each.dtype != object for each in pair):
+            now.compared.append((pair[0].copy(), pair[1].copy()))
 
 
 def answer(compiled: Any, arguments: Sequence[Any]) -> Any:

@@ -78,6 +78,7 @@ class Run:
         notes: one line for each array that the program does not use, or that was filled up with zeros.
         launch: the launch method and its reason; None = without firmware.
         oddities: in the text: possible explanations for wrong words.
+        expected: arrays that the program itself expected where others came, by name.
     """
 
     result: Result
@@ -87,6 +88,7 @@ class Run:
     notes: Sequence[str] = ()
     launch: Launch | None = None
     oddities: Oddities = NONE_ODD
+    expected: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
 
     def explained(self) -> Run:
         """Return the run with the oddities of its text, unless all expected outputs are exact."""

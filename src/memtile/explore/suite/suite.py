@@ -62,6 +62,13 @@ class SuiteProcess:
 Watch = Callable[[Sequence["Future[CaseOutcome]"]], Iterable["Future[CaseOutcome]"]]
 
 
+Ends = Callable[[BaseException], bool]
+
+
+def _never(_end: BaseException) -> bool:
+    return False
+
+
 def run_suite(
     cases: Sequence[DesignCase],
     *,
@@ -69,8 +76,9 @@ def run_suite(
     options: RunOptions = USUAL,
     timing: Mapping[str, int] | None = None,
     watch: Watch = iter,
+    ends: Ends = _never,
 ) -> SuiteResult:
-    """Test designs; Ctrl-C keeps what is done.
+    """Test designs; Ctrl-C keeps what is done, and so does what else is to end it.
 
     Args:
         cases: the tests.
@@ -78,6 +86,7 @@ def run_suite(
         options: of each run.
         timing: timing constants of all runs, by name.
         watch: goes along with the tests, to show how far they are.
+        ends: says of another exception whether it ends the tests, which then keep what is done.
     """
     start = time.monotonic()
     count = max(1, min(workers, len(cases)))
@@ -98,7 +107,9 @@ def run_suite(
         tests = [pool.submit(one, case) for case in cases]
         try:
             outcomes += [test.result() for test in watch(tests)]
-        except KeyboardInterrupt:
+        except BaseException as end:
+            if not isinstance(end, KeyboardInterrupt) and not ends(end):
+                raise
             interrupted = True
             outcomes = [test.result() for test in tests if test.done()]
             pool.shutdown(wait=False, cancel_futures=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -59,8 +59,9 @@ def survey(
     seconds: float = SECONDS,
     timing: Mapping[str, int] | None = None,
     watch: Watch = iter,
+    ends: Callable[[BaseException], bool] = lambda _: False,
 ) -> SurveyResult:
-    """Try every design and build below a folder; Ctrl-C keeps what is done.
+    """Try every design and build below a folder; Ctrl-C keeps what is done, and so does what else ends it.
 
     Designs run in a process of their own: one that crashes or never ends is an outcome, and the next one
     gets a new process.
@@ -73,6 +74,7 @@ def survey(
         seconds: time for each design.
         timing: timing constants of all runs, by name; the others are those of each design.
         watch: goes along with the designs, to show how far the survey is.
+        ends: says of another exception whether it ends the survey with what is done.
 
     Raises:
         InputFileError: no such folder, or nothing to try in it.
@@ -82,7 +84,7 @@ def survey(
         pass
     start, found = time.monotonic(), find(folder)
     tests = [survey_test(case, functions, device, seconds) for case in found.cases]
-    result = run_suite(tests, options=options, timing=timing, watch=watch)
+    result = run_suite(tests, options=options, timing=timing, watch=watch, ends=ends)
     outcomes = tuple(DesignOutcome.of_test(each) for each in result.outcomes)
     took = time.monotonic() - start
     left = found.others, found.programs

@@ -16,6 +16,7 @@ from memtile.importers.mlir.repairs.fifos import form_candidates
 from memtile.importers.mlir.repairs.host_steps import host_candidates
 from memtile.importers.mlir.repairs.numbers import advised_candidates, number_candidates
 from memtile.importers.mlir.repairs.releases import Found, fifo_candidates, lock_candidates
+from memtile.importers.mlir.repairs.stream_moves import stream_move_candidates
 from memtile.importers.mlir.repairs.streams import stream_candidates
 from memtile.importers.mlir.repairs.values import value_candidates
 from memtile.importers.mlir.token_packets import Text
@@ -70,6 +71,7 @@ _BY_CODE: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "MT0325": ("count", "release"),
         "MT0401": ("object_fifo", "stride", "offset", "order", "padding"),
         "MT0402": ("order", "offset", "padding"),
+        "MT0403": ("buffer", "padding", "length", "size"),
         "MT0405": ("array", "padding", "offset", "stride", "buffer", "next_bd", "lock_value", "flow", "type"),
     }
 )
@@ -102,6 +104,7 @@ _SOURCES = (
 _SAID_BY_IT: Sequence[Callable[[DesignText, Finding | None], Iterator[Found]]] = (
     advised_candidates,
     value_candidates,
+    stream_move_candidates,
 )
 """Sources that change what the first finding says."""
 

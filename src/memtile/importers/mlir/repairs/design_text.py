@@ -232,6 +232,11 @@ class DesignText:
         kind = self._memref(operation)
         return kind.shape if kind is not None and kind.elements > 0 else ()
 
+    def element_bytes(self, operation: Operation) -> int:
+        """Bytes of an element of the first memref in an operation; 0 if it has none of a known type."""
+        kind = self._memref(operation)
+        return 0 if kind is None or kind.dtype is None else kind.dtype.itemsize
+
     def _memref(self, operation: Operation) -> Shaped | None:
         """The first memref in an operation."""
         for first, end in operation.spans:

@@ -47,6 +47,7 @@ def exchange_candidates(design: DesignText) -> Iterator[Found]:
     for each in design.named(*_CALLS, *_ORDERED):
         yield from _operands(design, each)
     yield from _unused(design)
+    yield from _not_taken(design)
     yield from _unread(design)
     for each in design.named(*(f"arith.{name}{sign}i" for name in _SIGNS for sign in "su")):
         yield _sign(design, each)
@@ -59,9 +60,9 @@ def _arrays(design: DesignText, sequence: Operation) -> Iterator[Found]:
     """Two arrays of as many elements, exchanged in all transfers of two channels."""
     streams: dict[_Stream, list[tuple[Operation, int]]] = {}
     for each in design.inside(sequence, MEMCPY, BD):
-        at = next((at for span in each.spans for at in range(*span) if design.words[at][:1] == "%"), None)
+        at = _array_token(design, each)
         if at is not None:
-            streams.setdefault((_channel(design, each), design.words[at]), []).append((each, at))
+            streams.setdefault(stream_of(design, each), []).append((each, at))
     if len(streams) > _MOST:
         return
     for (one, first), (other, second) in combinations(streams.items(), 2):
@@ -73,6 +74,17 @@ def _arrays(design: DesignText, sequence: Operation) -> Iterator[Found]:
         lines = f"{first[0][0].line} and {second[0][0].line}"
         says = f"lines {lines}: exchange {one[1]} and {other[1]}, which {one[0]} and {other[0]} move"
         yield first[0][0], Candidate("array", says, changes, 0.4)
+
+
+def stream_of(design: DesignText, move: Operation) -> _Stream:
+    """The channel and the array of a transfer of the host."""
+    at = _array_token(design, move)
+    return _channel(design, move), "" if at is None else design.words[at]
+
+
+def _array_token(design: DesignText, move: Operation) -> int | None:
+    """Token of the array of a transfer."""
+    return next((at for span in move.spans for at in range(*span) if design.words[at][:1] == "%"), None)
 
 
 def _parameters(design: DesignText, sequence: Operation) -> Iterator[Found]:
@@ -247,6 +259,25 @@ def _unused(design: DesignText) -> Iterator[Found]:
                 loaded = f"{each.results[0]}, which nothing uses, instead of {design.words[at]}"
                 says = f"line {load.line}: load of {loaded}"
                 yield load, Candidate("buffer", says, [design.edits.token(at, each.results[0])], 0.6)
+
+
+def _not_taken(design: DesignText) -> Iterator[Found]:
+    """Another one of the objects that were acquired at once where one is taken twice and it never is."""
+    windows: dict[Operation, list[tuple[Operation, int, int]]] = {}
+    for each in design.named(_ACCESS):
+        acquire = design.definition(each, each.words[0])
+        place = next(((at, value) for _, at, value in design.numbers(each)), None)
+        if acquire is not None and place is not None:
+            windows.setdefault(acquire, []).append((each, *place))
+    for acquire, accesses in windows.items():
+        many = next((value for _, _, value in design.numbers(acquire)), 0)
+        taken = [value for _, _, value in accesses]
+        for access, at, value in (each for each in accesses if taken.count(each[2]) > 1):
+            for other in sorted({*range(min(many, _MOST))} - {*taken}):
+                object_ = f"object {other} of the {many} of @{design.symbol(acquire)}"
+                says = f"line {access.line}: {object_}, which nothing takes, instead of {value}"
+                unlikely = 0.2 if access is not accesses[taken.index(value)][0] else 0.3
+                yield access, Candidate("buffer", says, design.with_number(access, at, other), unlikely)
 
 
 def _unread(design: DesignText) -> Iterator[Found]:

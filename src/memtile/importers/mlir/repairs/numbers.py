@@ -53,7 +53,7 @@ def number_candidates(design: DesignText) -> Iterator[Found]:
     for operation, role, _, value in found:
         seen[_alike(design, operation, role)][value] += 1
     for operation, role, at, value in found:
-        if _is_taken(design, operation, role) or _is_idle(design, operation, at):
+        if _is_taken(design, operation, role) or is_idle(design, operation, at):
             continue
         alike = seen[_alike(design, operation, role)]
         for other, unlikely in _others(design, operation, role, value, alike).items():
@@ -71,7 +71,7 @@ def advised_candidates(design: DesignText, finding: Finding | None) -> Iterator[
     lines = {int(line) for line in _LINE.findall("" if finding is None else finding.message)}
     for move in design.named(MEMCPY, "aie.dma_bd") if fix else ():
         for role, at, value in design.numbers(move) if move.line in lines else ():
-            if fix is not None and part_of(move, role) == fix[1] and not _is_idle(design, move, at):
+            if fix is not None and part_of(move, role) == fix[1] and not is_idle(design, move, at):
                 says = f"{_title(design, move)}: {fix[1]} {fix[2]} instead of {value}"
                 yield move, Candidate(fix[1], says, design.with_number(move, at, int(fix[2])), 0.0)
 
@@ -94,7 +94,7 @@ def _loops(design: DesignText) -> Iterator[Found]:
                 yield loop, Candidate("bound", says, design.with_number(loop, at, size), 0.2)
 
 
-def _is_idle(design: DesignText, operation: Operation, at: int) -> bool:
+def is_idle(design: DesignText, operation: Operation, at: int) -> bool:
     """Whether a number is the stride of a dimension of size 1, which no step ever takes.
 
     So is an offset in a dimension of stride 0, and all but one of several in dimensions of the same stride.

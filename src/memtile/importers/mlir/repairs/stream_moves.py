@@ -1,0 +1,191 @@
+"""Candidates that change all moves of one stream alike, and walks that a finding names as a whole.
+
+A loop of a program, or of a text that was generated, writes one mistake into each of its moves: a window that
+begins a row late does so in every task. Such moves are of one channel and one array of the host.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from memtile.arch.tiles import WORD_BYTES
+from memtile.explain.findings import Change, Finding
+from memtile.explain.repairs import Candidate
+from memtile.importers.mlir.repairs.design_text import DesignText
+from memtile.importers.mlir.repairs.exchanges import stream_of
+from memtile.importers.mlir.repairs.host_steps import SEQUENCES
+from memtile.importers.mlir.repairs.numbers import is_idle
+from memtile.importers.mlir.repairs.patterns import BD, MEMCPY, fitting, part_of
+from memtile.importers.mlir.repairs.releases import Found
+from memtile.importers.mlir.tree import Operation
+
+_FIFO = "aie.objectfifo"
+_SHIFTED = re.compile(r"is (early|late) by (\d+) elements")
+_WALK = re.compile(r"sizes ([\d, ]+) and strides ([\d, ]+)")
+_LINE = re.compile(r"\(line (\d+)\)")
+_NAME = re.compile(r"'([^']+)'")
+_SAID, _ROW, _SLIP, _BYTES, _ALIKE = 0.1, 0.55, 0.6, 0.5, 0.1
+"""How unlikely an offset is by which words are said to be off, one that is off by a row or an element, one in
+bytes, and how much more a change is of all moves than of one."""
+_MOST = 64  # moves of a stream
+_MOST_STREAMS = 12
+
+
+class _Number(NamedTuple):
+    """A number of a move: its role and part, its token, its value."""
+
+    role: str
+    part: str
+    at: int
+    value: int
+
+
+def stream_move_candidates(design: DesignText, finding: Finding | None) -> Iterator[Found]:
+    """Changes of all moves of a stream, and the walk that a finding says.
+
+    Args:
+        design: the text.
+        finding: the first one.
+    """
+    message = "" if finding is None else finding.message
+    for (channel, _), moves in list(_streams(design).items())[:_MOST_STREAMS]:
+        if len(moves) <= _MOST:
+            yield from _offsets(design, channel, moves, message)
+            yield from _alike(design, channel, moves)
+    if finding is not None:
+        yield from _said_walks(design, finding)
+
+
+def _streams(design: DesignText) -> dict[tuple[str, str], list[Operation]]:
+    """The moves of host sequences by channel and array."""
+    found: dict[tuple[str, str], list[Operation]] = {}
+    for sequence in design.named(*SEQUENCES):
+        for each in design.inside(sequence, MEMCPY, BD):
+            found.setdefault(stream_of(design, each), []).append(each)
+    return found
+
+
+def _numbers(design: DesignText, move: Operation) -> list[_Number]:
+    parts = ((role, part_of(move, role), at, value) for role, at, value in design.numbers(move))
+    return [_Number(*each) for each in parts if each[1]]
+
+
+def _title(channel: str, moves: Sequence[Operation]) -> str:
+    lines = list(dict.fromkeys(each.line for each in moves))
+    where = f"line {lines[0]}" if len(lines) == 1 else f"lines {', '.join(map(str, lines))}"
+    name = channel.removeprefix("@")
+    return f"{where}{f', all {len(moves)} moves' * (len(moves) > 1)} of {name}"
+
+
+def _offsets(design: DesignText, channel: str, moves: Sequence[Operation], message: str) -> Iterator[Found]:
+    """All of a stream begin so much earlier or later, or at places that are bytes and not elements."""
+    offsets = [each for move in moves for each in [_offset(design, move)] if each is not None]
+    if len(offsets) < len(moves):
+        return
+    values, title, size = (
+        [each.value for each in offsets],
+        _title(channel, moves),
+        design.element_bytes(moves[0]),
+    )
+    more = ", and so on" if len(moves) > 1 else ""
+    for step, unlikely in _steps(design, moves[0], min(values), message).items():
+        how = f"begin {abs(step)} element{'s' * (abs(step) > 1)} {'later' if step > 0 else 'earlier'}"
+        changes = _with_offsets(design, moves, offsets, [each + step for each in values])
+        says = f"{title}: {how}: offset {values[0] + step} instead of {values[0]}{more}"
+        yield moves[0], Candidate("offset", says, changes, unlikely)
+    if size > 1 and any(values) and not any(each % size for each in values):
+        n = next(n for n, each in enumerate(values) if each)
+        changes = _with_offsets(design, moves, offsets, [each // size for each in values])
+        says = f"{title}: offset {values[n] // size} instead of {values[n]}{more}: it counts elements"
+        yield moves[0], Candidate("offset", says, changes, _BYTES)
+
+
+def _steps(design: DesignText, move: Operation, least: int, message: str) -> dict[int, float]:
+    """How much later moves may begin: by what a finding says, by a row, by an element, from the start on."""
+    said = _SHIFTED.search(message)
+    rows = {each.value for each in _numbers(design, move) if each.part == "stride" and each.value > 1}
+    every = [
+        *((int(said[2]), _SAID) for _ in (0,) if said),
+        *((row, _ROW) for row in sorted(rows)),
+        (1, _SLIP),
+    ]
+    steps = [(sign * size, unlikely) for size, unlikely in every for sign in (-1, 1)]
+    found = dict[int, float]()
+    for step, unlikely in (*steps, (-least, _SLIP)):
+        if step and least + step >= 0:
+            found.setdefault(step, unlikely)
+    return found
+
+
+def _with_offsets(
+    design: DesignText, moves: Sequence[Operation], offsets: Sequence[_Number], values: Sequence[int]
+) -> list[Change]:
+    """Other offsets for moves."""
+    changes: list[Change] = []
+    for move, each, value in zip(moves, offsets, values, strict=True):
+        changes += design.with_number(move, each.at, value) if each.value != value else []
+    return changes
+
+
+def _offset(design: DesignText, move: Operation) -> _Number | None:
+    """The offset of a move in elements; of several the one along which elements follow each other."""
+    numbers = _numbers(design, move)
+    offsets, strides = ([each for each in numbers if each.part == part] for part in ("offset", "stride"))
+    if len(offsets) == len(strides) > 1:
+        return next((one for one, other in zip(offsets, strides, strict=True) if other.value == 1), None)
+    return offsets[0] if len(offsets) == 1 else None
+
+
+def _alike(design: DesignText, channel: str, moves: Sequence[Operation]) -> Iterator[Found]:
+    """Another size or stride in all moves of a stream, which have it in common."""
+    every = [_numbers(design, each) for each in moves]
+    if len(moves) == 1 or len({tuple((n.role, n.part) for n in each) for each in every}) > 1:
+        return
+    for same in zip(*every, strict=True):
+        first = same[0]
+        if first.part == "offset" or len({each.value for each in same}) > 1:
+            continue
+        if is_idle(design, moves[0], first.at):
+            continue
+        for other, unlikely in fitting(design, moves[0], first.role, first.value).items():
+            changes: list[Change] = []
+            for move, each in zip(moves, same, strict=True):
+                changes += design.with_number(move, each.at, other)
+            says = f"{_title(channel, moves)}: {first.part} {other} instead of {first.value}"
+            yield moves[0], Candidate(first.part, says, changes, unlikely + _ALIKE)
+
+
+def _said_walks(design: DesignText, finding: Finding) -> Iterator[Found]:
+    """The sizes and strides that the advice of a finding has, in the object FIFOs and moves that it names."""
+    names, lines = {*_NAME.findall(finding.fix)}, {int(line) for line in _LINE.findall(finding.message)}
+    for found in _WALK.finditer(finding.fix):
+        walk = [[int(each) for each in part.split(", ")] for part in found.groups()]
+        for move in design.named(_FIFO, BD, MEMCPY):
+            if move.line in lines or design.symbol(move) in names:
+                yield from _with_walk(design, move, *walk)
+
+
+def _with_walk(
+    design: DesignText, move: Operation, sizes: Sequence[int], strides: Sequence[int]
+) -> Iterator[Found]:
+    """A move or an object FIFO with a walk of words, where it has one of as many dimensions."""
+    ours = [[each for each in _numbers(design, move) if each.part == part] for part in ("size", "stride")]
+    size = design.element_bytes(move)
+    if any(len(each) != len(sizes) for each in ours) or not size or WORD_BYTES % size or strides[-1] != 1:
+        return
+    each = WORD_BYTES // size
+    new = [*sizes[:-1], sizes[-1] * each], [*(step * each for step in strides[:-1]), 1]
+    changes: list[Change] = []
+    for numbers, values in zip(ours, new, strict=True):
+        for number, value in zip(numbers, values, strict=True):
+            if number.value != value:
+                changes += design.with_number(move, number.at, value)
+    if changes:
+        name = design.symbol(move)
+        walk = " and ".join(
+            f"{p} {', '.join(map(str, v))}" for p, v in zip(("sizes", "strides"), new, strict=True)
+        )
+        says = f"line {move.line}{f', {name}' if name else ''}: {walk}"
+        yield move, Candidate("stride", says, changes, 0.0)

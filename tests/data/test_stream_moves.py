@@ -1,0 +1,185 @@
+"""Is a mistake that all moves of a stream have found, and an object that a core takes twice?"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from memtile.explain.findings import Finding, Severity, Side
+from memtile.importers.design import load
+from memtile.importers.mlir.repairs.candidates import candidates
+from memtile.importers.mlir.repairs.text_edits import applied
+from memtile.importers.mlir.token_packets import Text
+
+WORDS = np.random.default_rng(2).integers(1, 999, 96).astype(np.int32)
+SUMS = """module { aie.device(npu1_1col) {
+%shim = aie.tile(0, 0)
+%core = aie.tile(0, 2)
+aie.objectfifo @rows(%shim, {%core}, 2 : i32) : !aie.objectfifo<memref<3x8xi32>>
+aie.objectfifo @sums(%core, {%shim}, 2 : i32) : !aie.objectfifo<memref<8xi32>>
+aie.core(%core) {
+%c0 = arith.constant 0 : index
+%c1 = arith.constant 1 : index
+%c2 = arith.constant 2 : index
+%c3 = arith.constant 3 : index
+%c8 = arith.constant 8 : index
+scf.for %turn = %c0 to %c3 step %c1 {
+%s = aie.objectfifo.acquire @rows(Consume, 1) : !aie.objectfifosubview<memref<3x8xi32>>
+%a = aie.objectfifo.subview.access %s[0] : !aie.objectfifosubview<memref<3x8xi32>> -> memref<3x8xi32>
+%t = aie.objectfifo.acquire @sums(Produce, 1) : !aie.objectfifosubview<memref<8xi32>>
+%b = aie.objectfifo.subview.access %t[0] : !aie.objectfifosubview<memref<8xi32>> -> memref<8xi32>
+scf.for %i = %c0 to %c8 step %c1 {
+%x = memref.load %a[%c0, %i] : memref<3x8xi32>
+%y = memref.load %a[%c2, %i] : memref<3x8xi32>
+%z = arith.subi %x, %y : i32
+memref.store %z, %b[%i] : memref<8xi32>
+}
+aie.objectfifo.release @rows(Consume, 1)
+aie.objectfifo.release @sums(Produce, 1)
+}
+aie.end
+}
+aie.runtime_sequence(%a: memref<12x8xi32>, %c: memref<24xi32>) {
+aiex.npu.dma_memcpy_nd(%c[0, 0, 0, 0][1, 1, 1, 24][0, 0, 0, 1])
+{id = 0 : i64, metadata = @sums} : memref<24xi32>
+MOVES
+aiex.npu.dma_wait {symbol = @sums}
+}
+} }"""
+"""The first row of each three less the third one."""
+ALL = "lines 31, 32, 33, all 3 moves of rows"
+MOVE = (
+    "aiex.npu.dma_memcpy_nd(%a[0, 0, 0, OFFSET][1, 1, 3, 8][0, 0, STRIDE, 1])"
+    " {id = ID : i64, metadata = @rows} : memref<12x8xi32>"
+)
+DIFFERENCE = """module { aie.device(npu1_1col) {
+%shim = aie.tile(0, 0)
+%core = aie.tile(0, 2)
+aie.objectfifo @lines(%shim, {%core}, 3 : i32) : !aie.objectfifo<memref<8xi32>>
+aie.objectfifo @diff(%core, {%shim}, 2 : i32) : !aie.objectfifo<memref<8xi32>>
+aie.core(%core) {
+%c0 = arith.constant 0 : index
+%c1 = arith.constant 1 : index
+%c8 = arith.constant 8 : index
+%s = aie.objectfifo.acquire @lines(Consume, 2) : !aie.objectfifosubview<memref<8xi32>>
+%a = aie.objectfifo.subview.access %s[0] : !aie.objectfifosubview<memref<8xi32>> -> memref<8xi32>
+%b = aie.objectfifo.subview.access %s[0] : !aie.objectfifosubview<memref<8xi32>> -> memref<8xi32>
+%t = aie.objectfifo.acquire @diff(Produce, 1) : !aie.objectfifosubview<memref<8xi32>>
+%d = aie.objectfifo.subview.access %t[0] : !aie.objectfifosubview<memref<8xi32>> -> memref<8xi32>
+scf.for %i = %c0 to %c8 step %c1 {
+%x = memref.load %a[%i] : memref<8xi32>
+%y = memref.load %b[%i] : memref<8xi32>
+%z = arith.subi %x, %y : i32
+memref.store %z, %d[%i] : memref<8xi32>
+}
+aie.objectfifo.release @lines(Consume, 2)
+aie.objectfifo.release @diff(Produce, 1)
+aie.end
+}
+aie.runtime_sequence(%a: memref<16xi32>, %c: memref<8xi32>) {
+aiex.npu.dma_memcpy_nd(%c[0, 0, 0, 0][1, 1, 1, 8][0, 0, 0, 1])
+{id = 0 : i64, metadata = @diff} : memref<8xi32>
+aiex.npu.dma_memcpy_nd(%a[0, 0, 0, 0][1, 1, 1, 16][0, 0, 0, 1])
+{id = 1 : i64, metadata = @lines} : memref<16xi32>
+aiex.npu.dma_wait {symbol = @diff}
+}
+} }"""
+"""Of two lines the first one less itself, where the second one is meant."""
+
+
+def sums(first: int, stride: int = 8) -> str:
+    """Three windows of three rows, the first one from an element on."""
+    moves = [
+        MOVE.replace("OFFSET", str(first + 24 * n)).replace("STRIDE", str(stride)).replace("ID", str(n + 1))
+        for n in range(3)
+    ]
+    return SUMS.replace("MOVES", "\n".join(moves))
+
+
+def differences(first: int, stride: int = 8) -> np.ndarray:
+    """What the core makes of the windows."""
+    starts = [first + 24 * n for n in range(3)]
+    return np.concatenate([WORDS[at:][:8] - WORDS[at + 2 * stride :][:8] for at in starts])
+
+
+@pytest.mark.parametrize(
+    ("first", "stride", "says"),
+    [
+        (
+            8,
+            8,
+            f"{ALL}: begin 8 elements earlier: offset 0 instead of 8, and so on",
+        ),
+        (
+            1,
+            8,
+            f"{ALL}: begin 1 element earlier: offset 0 instead of 1, and so on",
+        ),
+        (0, 12, f"{ALL}: stride 8 instead of 12"),
+    ],
+)
+def test_a_mistake_in_all_moves_of_a_stream_is_mended_in_all_of_them(
+    first: int, stride: int, says: str
+) -> None:
+    text = Text("d.mlir", sums(first, stride))
+    tried = load(text).repairs(WORDS.reshape(12, 8), expected={"1": differences(0)})
+    assert tried.best is not None
+    assert tried.best.says == says
+    assert applied(text, tried.best.changes) == sums(0)
+
+
+def test_one_move_is_not_said_to_be_several() -> None:
+    text = Text("d.mlir", sums(8).replace("\n" + MOVE.replace("OFFSET", "32"), ""))
+    finding = Finding("MT0402", Severity.ERROR, "argument 1 is early by 8 elements.", (Side("c", "is"),))
+    found = [each.says for each in candidates(text, [finding]) if "sums: begin" in each.says]
+    assert found[0] == "line 29 of sums: begin 8 elements later: offset 8 instead of 0"
+
+
+def test_an_object_that_is_taken_twice_is_another_one_of_those_acquired() -> None:
+    tried = load(Text("d.mlir", DIFFERENCE)).repairs(WORDS[:16], expected={"1": WORDS[:8] - WORDS[8:16]})
+    assert tried.best is not None
+    assert tried.best.says == "line 12: object 1 of the 2 of @lines, which nothing takes, instead of 0"
+    tried = load(Text("d.mlir", DIFFERENCE)).repairs(WORDS[:16], expected={"1": WORDS[8:16] - WORDS[:8]})
+    assert tried.best is not None
+    assert tried.best.says == "line 11: object 1 of the 2 of @lines, which nothing takes, instead of 0"
+
+
+def test_all_objects_that_are_taken_leave_none_to_take() -> None:
+    text = Text(
+        "d.mlir",
+        DIFFERENCE.replace(
+            "%b = aie.objectfifo.subview.access %s[0]", "%b = aie.objectfifo.subview.access %s[1]"
+        ),
+    )
+    assert not any("which nothing takes" in each.says for each in candidates(text, ()))
+
+
+ORDER = """module { aie.device(npu1_1col) {
+%shim = aie.tile(0, 0)
+%mem = aie.tile(0, 1)
+aie.objectfifo @come(%shim, {%mem}, 2 : i32) : !aie.objectfifo<memref<TYPE>>
+aie.objectfifo @go(%mem dimensionsToStream [<size = 2, stride = 16>, <size = 4, stride = 8>],
+  {%shim}, 2 : i32)
+  : !aie.objectfifo<memref<TYPE>>
+} }"""
+
+
+@pytest.mark.parametrize(("kind", "walk"), [("64xi32", "4, stride = 1>"), ("64xi8", "16, stride = 1>")])
+def test_a_walk_in_words_that_is_advised_is_one_in_elements(kind: str, walk: str) -> None:
+    fix = "One of two: give memory(0,1) MM2S 0 'go' sizes 2, 4 and strides 4, 1; or another."
+    text = Text("d.mlir", ORDER.replace("TYPE", kind))
+    finding = Finding("MT0401", Severity.ERROR, "c is wrong.", (Side("c", "is"), Side("d", "is")), fix=fix)
+    found = next(each for each in candidates(text, [finding]) if "go: sizes" in each.says)
+    assert walk in applied(text, found.changes)
+    half = Text("d.mlir", ORDER.replace("TYPE", "64xi64"))
+    assert not any("go: sizes" in each.says for each in candidates(half, [finding]))
+
+
+def test_offsets_in_bytes_become_offsets_in_elements() -> None:
+    text = Text(
+        "d.mlir", sums(0).replace("0, 0, 0, 24]", "0, 0, 0, 96]").replace("0, 0, 0, 48]", "0, 0, 0, 192]")
+    )
+    finding = Finding("MT0405", Severity.ERROR, "argument 1 is wrong.", (Side("c", "is"),))
+    found = next(each for each in candidates(text, [finding]) if "counts elements" in each.says)
+    assert found.says == f"{ALL}: offset 24 instead of 96, and so on: it counts elements"
+    assert applied(text, found.changes) == sums(0)
