@@ -336,6 +336,32 @@ def test_a_descriptor_that_writes_a_part_is_why_words_are_unwritten() -> None:
     assert first.fix == "Let BD 1 of memory(0,1) S2MM 0 write them too, or do not read them."
 
 
+def halves(second: str) -> str:
+    """The design with two descriptors that write a buffer which one reads whole; the second moves this."""
+    text = written()
+    writers, readers = text.split("    ^next:")
+    writers = writers.replace('"a"} : memref<16xi32>', '"a"} : memref<32xi32>')
+    writers = writers.replace("%a : memref<16xi32>", "%a : memref<32xi32>")
+    writers = writers.replace("%b : memref<16xi32>, 0, 16", second)
+    left = readers.index("    ^r1:"), readers.index("    ^end:")
+    readers = readers[: left[0]] + readers[left[1] :]
+    readers = readers.replace("Equal, 1)", "Equal, 2)").replace("Release, 1)", "Release, 2)")
+    readers = readers.replace("%a : memref<16xi32>, 0, 16", "%a : memref<32xi32>, 0, 32")
+    return f"{writers}    ^next:{readers.replace('^r1', '^r0')}"
+
+
+def test_one_of_two_that_write_for_a_reader_has_another_buffer() -> None:
+    fine = [each for each in run(halves("%a : memref<32xi32>, 16, 16")) if each.severity is not Severity.NOTE]
+    assert fine == []
+    first = run(halves("%c : memref<16xi32>, 0, 16"))[0]
+    assert first.code == "MT0209"
+    assert first.message == (
+        "memory(0,1) S2MM 0, BD 1 writes buffer 'c', but memory(0,1) MM2S 0, BD 2, which waits for it by "
+        "lock 1 'full' of tile (0, 1), reads buffer 'a', which nothing has written."
+    )
+    assert first.fix == "Let BD 1 of memory(0,1) S2MM 0 use buffer 'a'."
+
+
 def test_wrong_words_of_a_known_cause_are_a_note() -> None:
     (words,) = (each for each in run(written(x=4)) if each.code.startswith("MT04"))
     assert words.severity is Severity.NOTE

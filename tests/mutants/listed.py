@@ -1643,6 +1643,13 @@ MUTANTS = (
         "tests/faults/test_imbalance.py::test_a_core_that_holds_one_more_is_named_beside_those_that_rest",
     ),
     Mutant(
+        "one of two writers at another buffer is not told from the other",
+        "explain/wrong_buffers.py",
+        "            return self._strange(reader, givers, takers)\n",
+        "            return None\n",
+        f"{MOVES}::test_one_of_two_that_write_for_a_reader_has_another_buffer",
+    ),
+    Mutant(
         "a buffer of which a part is written is like any other",
         "explain/wrong_buffers.py",
         "            if len(part) and here:\n",

@@ -110,7 +110,9 @@ class WrongBuffers:
             bd for bd in every if self._lock(bd, self._chains.acquired(bd.ch, bd.number)) == lock is not None
         ]
         channels = {bd.ch for bd in givers}
-        if lock is None or len(channels) != 1 or any(_meet(bd, reader) for bd in givers):
+        if any(_meet(bd, reader) for bd in givers) or len(channels) != 1:
+            return self._strange(reader, givers, takers)
+        if lock is None:
             return None
         if not self.planned.receives(givers[0].ch):
             return None
@@ -124,6 +126,25 @@ class WrongBuffers:
         writer, others = (same or odd)[0], [bd for bd in every if all(bd is not each for each in givers)]
         sure = not strange or any(other.tile >= 0 and _meet(writer, other) for other in others)
         return Misplaced(writer, reader, lock, not strange, sure)
+
+    def _strange(
+        self, reader: PlannedBd, givers: Sequence[PlannedBd], takers: Sequence[PlannedBd]
+    ) -> Misplaced | None:
+        """The one of several that write for the same readers which writes what none of them reads.
+
+        It is meant to write what they read and nothing writes, if that is as much.
+        """
+        every = [bd for bds in self.planned.bds.values() for bd in bds]
+        lock = self._lock(reader, self._chains.acquired(reader.ch, reader.number))
+        strange = [bd for bd in givers if not any(_meet(bd, other) for other in takers)]
+        if lock is None or len(strange) != 1 or any(bd.tile != reader.tile for bd in (*givers, *takers)):
+            return None
+        own = [bd for bd in every if self.planned.receives(bd.ch) and bd.tile == reader.tile]
+        read, written = (distinct(np.concatenate([bd.places for bd in some])) for some in (takers, own))
+        left = without(read, written)
+        if len(left) != len(strange[0].places) or len(without(left, reader.places)) == len(left):
+            return None
+        return Misplaced(strange[0], reader, lock, twice=False, sure=True)
 
     def _lock(self, bd: PlannedBd, step: tuple[int, int] | None) -> int | None:
         """The lock of a step of a BD, by its index among all locks."""
