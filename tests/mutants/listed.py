@@ -14861,4 +14861,40 @@ MUTANTS = (
         "data = request.data",
         "tests/clients/test_graph_repairs.py::test_a_parameter_that_main_updates_with_another_number_is_the_finding",
     ),
+    Mutant(
+        "what a refused step changed twice keeps its first change",
+        "design/undo.py",
+        "in reversed(self.notes or ())",
+        "in (self.notes or ())",
+        "tests/faults/test_all_or_nothing.py::"
+        "test_a_step_puts_back_what_it_changed_several_times_and_keeps_what_was_before_it",
+    ),
+    Mutant(
+        "changes of a design are not noted within a step",
+        "design/undo.py",
+        "if notes is not None and self._name in attributes:",
+        "if False:",
+        "tests/faults/test_all_or_nothing.py::test_an_object_fifo_whose_last_end_has_no_room",
+    ),
+    Mutant(
+        "a copy of a descriptor holds dimensions as they are given",
+        "bd/descriptor.py",
+        '_ALONE = frozenset({"tile", "dims", "pad"})',
+        '_ALONE = frozenset({"tile"})',
+        "tests/words/test_bd_copies.py::test_changes_are_held_as_the_constructor_holds_them",
+    ),
+    Mutant(
+        "a copy of a descriptor holds locks as they are given",
+        "bd/descriptor.py",
+        "for name in _FORMS if name in changes}",
+        "for name in () if name in changes}",
+        "tests/words/test_bd_copies.py::test_changes_are_held_as_the_constructor_holds_them",
+    ),
+    Mutant(
+        "a copy leaves out attributes that are not there",
+        "bd/copies.py",
+        "    if not changes.keys() <= names:",
+        "    if not names:",
+        "tests/words/test_bd_copies.py::test_what_a_descriptor_lacks_and_a_tile_that_is_none_are_refused",
+    ),
 )

@@ -5,7 +5,7 @@ It also has arrays of the user as buffers in external memory.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar, Unpack
@@ -31,7 +31,7 @@ from memtile.design.packet_bus import PacketBus
 from memtile.design.router import RouteDemand, Tree
 from memtile.design.saving import load, save
 from memtile.design.tile import Tile, TileSite
-from memtile.design.undo import Undo, undo_of
+from memtile.design.undo import undoable
 from memtile.errors import DesignError, Problem, raise_if
 from memtile.explain.results import Result
 from memtile.explain.state_diff import StateDiff, state_diff
@@ -105,6 +105,8 @@ class Array(Bench):
         DesignError: no such device, or it has fewer columns.
     """
 
+    fifo_names: frozenset[str] = undoable()
+
     def __init__(
         self, device: str = "npu1", columns: int | None = None, timing: Timing | None = None
     ) -> None:
@@ -129,7 +131,7 @@ class Array(Bench):
         self._buses: list[PacketBus] = []
         self._configured = 0  # buses whose registers are written
         self._fifos: list[ObjectFifo] = []
-        self.fifo_names: set[str] = set()
+        self.fifo_names = frozenset()
         self._tiles: dict[tuple[int, int], Tile] = {}
         self.circuits = Circuits(found, self.columns, self)
         self._open_inner_edges()
@@ -444,7 +446,7 @@ class Array(Bench):
             fifos: its object FIFOs.
         """
         self._buses, self._fifos = list(buses), list(fifos)
-        self.fifo_names, self._configured = set(saved["fifo_names"]), saved["configured"]
+        self.fifo_names, self._configured = frozenset(saved["fifo_names"]), saved["configured"]
         self.run_until, self.listening = saved["run_until"], set(saved["listening"])
         for n, (place, name) in enumerate(saved["expected"]):
             tile = self.tile(*place)
@@ -456,10 +458,6 @@ class Array(Bench):
 
     def _read(self, address: int) -> int:
         return self.door.at_once().read32(address)
-
-    def _remember(self) -> Iterator[Undo]:
-        yield self.circuits.remember()
-        yield undo_of(self, "fifo_names")
 
     def _as(self, kind: type[Kind], column: int, row: int, rows: range) -> Kind:
         tile = self.tile(column, row)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy.typing as npt
 
@@ -13,7 +13,7 @@ from memtile.arch.devices import Device
 from memtile.design.buffers import exactly
 from memtile.design.channels import call_site
 from memtile.design.host import HostProgram, HostSequence, TasksInOrder, sequence_of
-from memtile.design.undo import Undo
+from memtile.design.undo import Journal
 from memtile.explain.dump.capture import write_coredump
 from memtile.explain.results import Array, Result
 from memtile.runs.options import RunKeywords, RunOptions
@@ -29,25 +29,22 @@ if TYPE_CHECKING:
     from memtile.design.transfers import Transfer
 
 
-class Holder(Protocol):
-    """Anything of a design that can be claimed and given back."""
-
-    def remember(self) -> Undo:
-        """What gives back the claims made from now on."""
-
-
 class Bench:
     """Runs the tiles of a design.
 
     Args:
         engine: the model.
         device: what it is a model of.
+
+    Attributes:
+        journal: notes what the present step of the design changes.
     """
 
     def __init__(self, engine: Engine, device: Device) -> None:
         self.engine, self.device = engine, device
         self._members: list[Tile] = []
-        self._posted: list[Undo] | None = None
+        self.journal = Journal()
+        self._posted: list[Callable[[], None]] = []
         self.run_until = 0  # cycle in which the last run ended
         self.listening: set[int] = set()  # channels that take what may come, and need not end
         self.parameters: Mapping[str, Any] = {}  # of the design, with their values; for results
@@ -77,42 +74,31 @@ class Bench:
 
     def post(self, write: Callable[[], None]) -> None:
         """Write registers now, or at the end of the enclosing all-or-nothing step."""
-        if self._posted is None:
+        if self.journal.notes is None:
             write()
         else:
             self._posted.append(write)
 
     @contextmanager
-    def all_or_nothing(self, *holders: Holder) -> Iterator[None]:
+    def all_or_nothing(self) -> Iterator[None]:
         """Return a context for an atomic step: if it fails, it releases its claims and writes nothing.
 
         The step claims buffers, locks, descriptors, channels and flows as it runs, and writes registers at
         its end. A nested step is part of the outer one.
-
-        Args:
-            holders: owners of everything that the step claims; every tile and all flows if omitted.
         """
-        if self._posted is not None:
+        if self.journal.notes is not None:
             yield
             return
-        posted: list[Undo] = []
-        self._posted = posted
-        undo = [each.remember() for each in holders or self._members]
-        undo += () if holders else self._remember()
+        self.journal.notes, self._posted = [], []
         try:
             yield
         except BaseException:
-            for give_back in undo:
-                give_back()
+            self.journal.take_back()
             raise
         finally:
-            self._posted = None
-        for write in posted:
+            self.journal.notes = None
+        for write in self._posted:
             write()
-
-    def _remember(self) -> Iterator[Undo]:
-        """What a kind of bench has to give back beside its tiles."""
-        return iter(())
 
     def expect_array(self, name: str, array: Array, data: npt.ArrayLike) -> None:
         """Compare an array in external memory with ``data`` after a run, element by element in C order.

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from memtile.access.element_types import amd_bits
 from memtile.access.request import BYTE_BITS, WORD_BITS
 from memtile.arch.tiles import WORD_BYTES, TileKind
-from memtile.design.undo import Undo, undo_of
+from memtile.design.undo import Holder, undoable
 from memtile.errors import DesignError, Problem, raise_if
 from memtile.plain_text import printable
 
@@ -220,7 +220,7 @@ class Owner(NamedTuple):
     kind: TileKind
     title: str
     place: tuple[int, int] | None
-    design: object
+    design: Holder
 
 
 class MemoryMap:
@@ -230,15 +230,18 @@ class MemoryMap:
         owner: the tile.
     """
 
+    _buffers: tuple[Buffer, ...] = undoable()
+
     def __init__(self, owner: Owner) -> None:
         self._kind, self._title, self._place, self._design = owner
-        self._buffers: list[Buffer] = []
+        self.journal = owner.design.journal
+        self._buffers = ()
         self.reserved: tuple[Buffer, ...] = ()
 
     @property
     def buffers(self) -> tuple[Buffer, ...]:
         """All buffers in the order of their places."""
-        return tuple(self._buffers)
+        return self._buffers
 
     def place(
         self, name: str, shape: object, dtype: npt.DTypeLike, *, at: int | None, bank: int | None
@@ -253,8 +256,7 @@ class MemoryMap:
         sizes, found = shape_of(shape, where), dtype_of(dtype, where)
         raise_if(list(self._contradictions(name, where, at, bank)), DesignError)
         buffer = self._placed(name, sizes, found, at, bank)
-        self._buffers.append(buffer)
-        self._buffers.sort(key=lambda b: b.offset)
+        self._buffers = tuple(sorted((*self._buffers, buffer), key=lambda b: b.offset))
         return buffer
 
     def reserve(self, pieces: Sequence[Reserved]) -> None:
@@ -273,10 +275,6 @@ class MemoryMap:
             self.reserved = before
             raise
 
-    def remember(self) -> Undo:
-        """What takes away the buffers placed from now on."""
-        return undo_of(self, "_buffers")
-
     def saved(self) -> dict[str, Any]:
         """Buffers and what is reserved, as plain data."""
         pieces = {"buffers": self._buffers, "reserved": self.reserved}
@@ -291,14 +289,13 @@ class MemoryMap:
         Raises:
             DesignError: a buffer that is not whole words within the memory.
         """
-        self._buffers, reserved = (
-            [
+        self._buffers, self.reserved = (
+            tuple(
                 Buffer(n, self._kind, at, tuple(shape), np.dtype(dtype), self._place, self._design)
                 for n, at, shape, dtype in saved[key]
-            ]
+            )
             for key in ("buffers", "reserved")
         )
-        self.reserved = tuple(reserved)
         raise_if([each for buffer in self._taken for each in self._misplaced(buffer)], DesignError)
 
     @property

@@ -201,7 +201,7 @@ class ObjectFifo:
         producer, consumers = ends
         self.depths = tuple(depth) if isinstance(depth, Iterable) else (depth,) * (1 + len(consumers))
         _check(self, array, ends, self._places)
-        array.fifo_names.add(name)
+        array.fifo_names |= {name}
         deep, *deeps = self.depths
         self.producer = producer if isinstance(producer, End) else self._end(producer, deep, receives=False)
         self.consumers = tuple(
@@ -458,7 +458,7 @@ class ObjectFifo:
 
     def _name_locks(self, tile: Tile, locks: tuple[Lock, Lock], *, receives: bool) -> None:
         """Have messages say which end the locks of a tile belong to."""
-        base, engine = int(tile.engine.spec.tiles.lock_base[tile.index]), tile.engine
+        base, engine = tile.first_lock, tile.engine
         end, at = "consumer" if receives else "producer", where(tile.kind.role, tile.place)
         named = {base + lock.id: FifoLock(self.name, end, at, bool(full)) for full, lock in enumerate(locks)}
         tile.bench.post(lambda: engine.fifo_locks.update(named))

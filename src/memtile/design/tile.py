@@ -15,15 +15,15 @@ from memtile.arch.register_map import tile_register
 from memtile.arch.tiles import DIRECTIONS, MM2S, S2MM, WORD_BYTES, TileKind
 from memtile.bd.descriptor import Descriptor
 from memtile.design.bd_pool import BdPool
-from memtile.design.bench import Bench, Holder
+from memtile.design.bench import Bench
 from memtile.design.buffers import Buffer, MemoryMap, Owner, exactly
 from memtile.design.chains import chain_words
 from memtile.design.channels import Channel, ChannelList
 from memtile.design.events import TileEvents
-from memtile.design.locks import Lock, LockTable, owner_text
+from memtile.design.locks import Lock, LockTable, owner_text, same_kind
 from memtile.design.transfers import Pattern, Transfer, transfer
-from memtile.design.undo import Undo
 from memtile.errors import DesignError
+from memtile.jit.tables import plain
 from memtile.model.state.tile_columns import OUTSIDE
 from memtile.runs.machine import OwnDoor
 from memtile.sheet import Sheet, SheetColumn
@@ -55,6 +55,7 @@ class Tile:
         mm2s: the memory-to-stream channels.
         door: the memory-mapped AXI4 port, as a host uses it: its accesses are ``access_cycles`` apart.
         own_door: the same port as the design uses it, at once; everything below ends in writes to it.
+        first_channel: model number of its first channel; ``first_lock`` of its first lock.
     """
 
     def __init__(self, kind: TileKind, site: TileSite) -> None:
@@ -65,7 +66,10 @@ class Tile:
         where = "" if self.place is None else "({},{})".format(*self.place)
         self.label = f"{kind.name}{where} " if where else ""
         self.title = f"{kind.title} {where}".strip()
-        self.bd_pool = BdPool(kind, self.title)
+        tiles = plain(self.engine.spec.tiles)
+        self.first_channel = int(tiles.channel_base[self.index])
+        self.first_lock = int(tiles.lock_base[self.index])
+        self.bd_pool = BdPool(kind, self.title, self.bench.journal)
         owner = Owner(kind, self.title, self.place, self.bench)
         self._memory, self._locks = MemoryMap(owner), LockTable(owner)
         self.s2mm = ChannelList(self.title, S2MM, (Channel(self, S2MM, n) for n in range(kind.channels)))
@@ -112,7 +116,7 @@ class Tile:
             DesignError: it does not fit, overlaps, or is not whole 32-bit words; a name that another buffer
                 of the tile has, an invalid shape or type, or both ``at`` and ``bank``.
         """
-        with self.bench.all_or_nothing(self._memory):
+        with self.bench.all_or_nothing():
             placed = self._memory.place(name, shape, dtype, at=at, bank=bank)
             if data is not None:
                 self.store(placed, data)
@@ -215,7 +219,7 @@ class Tile:
         lock = self._locks.take(name, id)
         self.post_word(self.kind.lock_value_base + lock.id * self.kind.lock_value_stride, initial)
         if name is not None:
-            index = int(self.engine.spec.tiles.lock_base[self.index]) + lock.id
+            index = self.first_lock + lock.id
             self.bench.post(lambda: self.engine.lock_names.update({index: name}))
         return lock
 
@@ -269,7 +273,8 @@ class Tile:
         Raises:
             DesignError: the lock belongs to a tile that this one does not reach.
         """
-        return replace(lock, window=self._window(lock, f"lock {lock.name}", "locks"))
+        window = self._window(lock, f"lock {lock.name}", "locks")
+        return lock if window == lock.window else replace(lock, window=window)
 
     def free_channel(self, *, receives: bool, suits: Callable[[Channel], bool] | None = None) -> Channel:
         """Claim and return the lowest channel without work that is not yet claimed.
@@ -304,17 +309,6 @@ class Tile:
         """
         (words,) = chain_words(self, [number], [descriptor])
         self.own_door.block_write32(self.kind.bd_base + number * self.kind.bd_stride, words)
-
-    def remember(self) -> Undo:
-        """Return a function that releases later claims on the tile; see ``Bench.all_or_nothing``."""
-        holders: tuple[Holder, ...] = (self._memory, self._locks, self.bd_pool, *self.s2mm, *self.mm2s)
-        undo = [holder.remember() for holder in holders]
-
-        def give_back() -> None:
-            for each in undo:
-                each()
-
-        return give_back
 
     def _saved(self) -> dict[str, Any]:
         """What the design declared of the tile, as plain data."""
@@ -407,8 +401,8 @@ class Tile:
 
     def _window(self, thing: Buffer | Lock, given: str, verb: str) -> str:
         """The window of this tile's DMA in which a buffer or lock lies."""
-        for window in self.kind.memory_windows:
-            if self._is_like(thing) and self._is_behind(window, thing.place):
+        for window in self.kind.memory_windows if self._is_like(thing) else ():
+            if self._is_behind(window, thing.place):
                 return window
         sides = " or ".join(self.kind.memory_windows)
         raise DesignError.of(
@@ -431,7 +425,7 @@ class Tile:
 
     def _is_like(self, thing: Buffer | Lock) -> bool:
         """Whether it belongs to a tile of this kind and of the same design."""
-        return thing.kind == self.kind and thing.design in (None, self.bench)
+        return same_kind(thing.kind, self.kind) and thing.design in (None, self.bench)
 
     def _must_own(self, thing: Buffer | Lock, verb: str) -> None:
         if not self.owns(thing):
@@ -469,8 +463,7 @@ def _sheet(tile: Tile) -> Sheet:
         )
         for buffer in tile.buffers[:_SHOWN]
     ]
-    first = int(tile.engine.spec.tiles.lock_base[tile.index])
-    values = tile.engine.state.locks.value[first : first + tile.kind.locks]  # no access, which takes time
+    values = tile.engine.state.locks.value[tile.first_lock :]  # no access, which takes time
     locks = _few(f"{lock.id} {lock.name!r} = {values[lock.id]}" for lock in tile.locks)
     used = [
         channel for channel in (*tile.s2mm, *tile.mm2s) if channel.started or channel.fed or channel.taken

@@ -327,8 +327,11 @@ def numbers(
     """A and B of small whole numbers, of which all sums are exact, and room for C."""
     m, n, k = sizes
     random = np.random.default_rng(seed=512)
-    values = [random.integers(-8, 8, shape) if data else np.zeros(shape) for shape in ((m, k), (k, n))]
-    return values[0].astype(kind), values[1].astype(kind), np.zeros((m, n), sums)
+    a, b = (
+        random.integers(-8, 8, shape).astype(kind) if data else np.zeros(shape, kind)
+        for shape in ((m, k), (k, n))
+    )
+    return a, b, np.zeros((m, n), sums)
 
 
 def dtype_of(name: Any) -> np.dtype[Any]:
