@@ -14897,4 +14897,32 @@ MUTANTS = (
         "    if not names:",
         "tests/words/test_bd_copies.py::test_what_a_descriptor_lacks_and_a_tile_that_is_none_are_refused",
     ),
+    Mutant(
+        "a buffer is taken for an array of words",
+        "design/bench.py",
+        'refuse("expect_array", text("name", name), kind)',
+        'refuse("expect_array", text("name", name))',
+        "tests/faults/test_wrong_arguments.py::test_a_buffer_is_no_array_to_compare",
+    ),
+    Mutant(
+        "of several wrong arguments the first alone is named",
+        "design/arguments.py",
+        "    raise_if(problems, DesignError)",
+        "    raise_if(problems[:1], DesignError)",
+        "tests/faults/test_wrong_arguments.py::test_all_wrong_arguments_are_named_at_once",
+    ),
+    Mutant(
+        "a class is a whole number as it has __index__",
+        "design/arguments.py",
+        "        return index(value)",
+        "        return index(value) if not isinstance(value, type) else 1",
+        "tests/faults/test_wrong_arguments.py::test_a_wrong_argument_is_refused_and_nothing_claimed[lock.initial]",
+    ),
+    Mutant(
+        "a text is a sequence of names",
+        "design/arguments.py",
+        "return isinstance(values, Sequence) and not isinstance(values, str | bytes)",
+        "return isinstance(values, Sequence)",
+        "tests/faults/test_wrong_arguments.py::test_a_wrong_argument_is_refused_and_nothing_claimed[bus.keep_headers]",
+    ),
 )

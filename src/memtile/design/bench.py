@@ -7,12 +7,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
+import numpy as np
 import numpy.typing as npt
 
 from memtile.arch.devices import Device
-from memtile.design.buffers import exactly
-from memtile.design.channels import call_site
+from memtile.design.arguments import as_whole, every, instance, refuse, text, truth
+from memtile.design.arguments import path as is_path
+from memtile.design.buffers import Buffer, exactly
+from memtile.design.channels import Channel, call_site
 from memtile.design.host import HostProgram, HostSequence, TasksInOrder, sequence_of
+from memtile.design.transfers import Transfer
 from memtile.design.undo import Journal
 from memtile.explain.dump.capture import write_coredump
 from memtile.explain.results import Array, Result
@@ -22,11 +26,26 @@ from memtile.runs.session import Session
 from memtile.sim.loop.engine import Engine
 
 if TYPE_CHECKING:
-    from memtile.design.buffers import Buffer
-    from memtile.design.channels import Channel
     from memtile.design.packet_ports import Bus
     from memtile.design.tile import Tile
-    from memtile.design.transfers import Transfer
+
+
+def _instead_of(given: object) -> str:
+    """What to give instead of something that is no array in external memory."""
+    if isinstance(given, Buffer) and given.kind.memory_bytes:
+        return f"Compare the buffer of a tile with tile.expect({given.name}, data)."
+    return "Give the array that array.external was given."
+
+
+def _is_job(job: Any) -> bool:
+    """Whether something is a task of a host: channel, transfer, and number of runs."""
+    if not isinstance(job, tuple | list) or len(job) != len(_JOB):
+        return False
+    channel, work, times = job
+    return isinstance(channel, Channel) and isinstance(work, Transfer) and as_whole(times) is not None
+
+
+_JOB = ("channel", "transfer", "runs")
 
 
 class Bench:
@@ -109,8 +128,10 @@ class Bench:
             data: its expected values, in the same shape.
 
         Raises:
-            DesignError: another shape, or values that the array's type cannot hold exactly.
+            DesignError: not an array, another shape, or values that the array's type cannot hold exactly.
         """
+        kind = instance("array", array, np.ndarray, "a NumPy array in external memory", _instead_of(array))
+        refuse("expect_array", text("name", name), kind)
         wanted = exactly(data, array.dtype, f"array {name}", array.shape)
         self.compared.append((name, array, wanted.ravel()))
 
@@ -135,7 +156,12 @@ class Bench:
 
         Args:
             jobs: channel, transfer, and number of runs, of each task.
+
+        Raises:
+            DesignError: a job that is none.
         """
+        allowed = "a channel, a transfer and a number of runs for each task"
+        refuse("start_in_order", every("jobs", jobs, _is_job, allowed))
         self.host(TasksInOrder(jobs, call_site()))
 
     def _read(self, address: int) -> int:
@@ -153,6 +179,7 @@ class Bench:
             DesignError: the design is a single memory tile; the machine has no dump of one.
             InputFileError: the file cannot be written.
         """
+        refuse("coredump", is_path("path", path), truth("elf", elf, optional=True))
         write_coredump(self.engine, self.device, Path(path), elf=elf)
 
     def run(self, options: RunOptions | int | None = None, **more: Unpack[RunKeywords]) -> Result:

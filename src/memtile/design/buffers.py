@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from math import prod
-from operator import index
-from typing import Any, NamedTuple, SupportsIndex
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +14,7 @@ import numpy.typing as npt
 from memtile.access.element_types import amd_bits
 from memtile.access.request import BYTE_BITS, WORD_BITS
 from memtile.arch.tiles import WORD_BYTES, TileKind
+from memtile.design.arguments import as_whole
 from memtile.design.undo import Holder, undoable
 from memtile.errors import DesignError, Problem, raise_if
 from memtile.plain_text import printable
@@ -86,11 +86,11 @@ def shape_of(given: object, where: str) -> tuple[int, ...]:
     Raises:
         DesignError: anything else.
     """
-    sizes = tuple(given) if isinstance(given, Iterable) else (given,)
-    if sizes and all(
-        (type(size) is int or isinstance(size, SupportsIndex)) and index(size) > 0 for size in sizes
-    ):
-        return tuple(map(index, sizes))
+    single = not isinstance(given, Iterable) or isinstance(given, bytes | Mapping)
+    sizes = [as_whole(size) for size in ((given,) if single or as_whole(given) is not None else given)]  # type: ignore[attr-defined]
+    found = tuple(size for size in sizes if size is not None and size > 0)
+    if found and len(found) == len(sizes):
+        return found
     raise DesignError.of(
         "shape",
         repr(given),
@@ -326,7 +326,7 @@ class MemoryMap:
                     source="results are found by name",
                 )
         for argument, value in (("at", at), ("bank", bank)):
-            if value is not None and not isinstance(value, SupportsIndex):
+            if value is not None and as_whole(value) is None:
                 yield Problem(
                     argument, repr(value), "a whole number", reason="place", where=where, source=source
                 )
