@@ -291,7 +291,8 @@ class Array(Bench):
             DesignError: no room for its buffers, locks or descriptors, no free channel, a depth or a repeat
                 below 1, a name that another FIFO has, or an end that is not a tile of this array.
         """
-        refuse(f"object FIFO {shown(name)}", text("name", name), *wrong_of_fifo(depth, repeat, bank, at))
+        wrong = whole("depth", depth) if depth is None else None
+        refuse(f"object FIFO {shown(name)}", wrong, *wrong_of_fifo(name, depth, repeat, bank, at))
         targets = list(consumers) if isinstance(consumers, Iterable) else [consumers]
         size = tuple(shape) if is_row(shape) else (shape,)
         found, places = dtype_of(dtype, f"object FIFO {name}"), Places(bank or {}, at or {})

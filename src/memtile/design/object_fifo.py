@@ -60,9 +60,12 @@ class Places:
         return {"bank": self.bank[tile]} if tile in self.bank else {}
 
 
-def wrong_of_fifo(depth: object, repeat: object, bank: object, at: object) -> Iterator[Wrong | None]:
+def wrong_of_fifo(
+    name: object, depth: object, repeat: object, bank: object, at: object
+) -> Iterator[Wrong | None]:
     """What has the wrong type among the arguments that methods for object FIFOs have in common."""
-    if as_whole(depth) is None and not are_whole(depth):
+    yield text("name", name)
+    if depth is not None and as_whole(depth) is None and not are_whole(depth):
         yield Wrong("depth", shown(depth), "a whole number, or one for each end")
     yield whole("repeat", repeat)
     yield by_tile("bank", bank, Tile, lambda each: as_whole(each) is not None, "whole numbers")
@@ -325,8 +328,7 @@ class ObjectFifo:
                 parts, a part is of another object, or there is no room; then nothing is claimed.
             TransferError: a tiling that no descriptors can express.
         """
-        wrong = wrong_of_fifo(1 if depth is None else depth, repeat, bank, at)
-        refuse(f"object FIFO {self.name}, split", text("name", name), *wrong)
+        refuse(f"object FIFO {self.name}, split", *wrong_of_fifo(name, depth, repeat, bank, at))
         (end,) = self.consumers[:1]
         chosen = self._parts(end, "split", len(consumers), parts, alone=len(self.consumers) == 1)
         raise_if(part_of_buffers(name, "filled", len(self.producer.buffers), filled), DesignError)
@@ -379,8 +381,7 @@ class ObjectFifo:
                 parts, a part is of another object, or there is no room; then nothing is claimed.
             TransferError: a tiling that no descriptors can express.
         """
-        wrong = wrong_of_fifo(1 if depth is None else depth, 1, bank, at)
-        refuse(f"object FIFO {self.name}, gather", text("name", name), *wrong)
+        refuse(f"object FIFO {self.name}, gather", *wrong_of_fifo(name, depth, 1, bank, at))
         end = self.producer
         chosen = self._parts(end, "gather", len(producers), parts, alone=True)
         beyond = sum(len(each.buffers) for each in self.consumers)
