@@ -12,9 +12,8 @@ import pytest
 
 from memtile.design.array import Array
 from memtile.explore.plan.designs import attention, convolution, convolution_rounds, gemm, rows
-from memtile.kernels import Action, Core, apart, listed
-from memtile.runs.timed_kernels import timed_by
-from memtile.sim.kernels.listed_actions import acquire, cycles, loop, release, steps_of
+from memtile.kernels import Action, Core, acquire, apart, cycles, listed, loop, release, timed_by
+from memtile.sim.kernels.listed_actions import steps_of
 from memtile.sim.loop.engine import OF_CORES
 from support.engine.run_stores import left, start, store_in
 
