@@ -10558,10 +10558,10 @@ MUTANTS = (
         "tests/data/test_mlir_overlay.py::test_more_than_four_words_are_several_packets",
     ),
     Mutant(
-        "a step forgets what its own holder had",
+        "a refused step keeps what it has claimed",
         "design/bench.py",
-        "for each in holders or self._members",
-        "for each in (() if holders else self._members)",
+        "            self.journal.take_back()",
+        "            self.journal.notes = None",
         "tests/faults/test_allocation.py::"
         "test_a_buffer_whose_data_does_not_fit_leaves_its_name_and_its_bytes_free",
     ),
