@@ -111,3 +111,33 @@ def test_the_step_itself_still_writes_everything_at_its_end(array: Array) -> Non
     assert source.lock_value(fifo.producer.free) == 2
     assert np.count_nonzero(source.door.block_read32(source.kind.bd_base, source.kind.bd_words))
     assert sink.s2mm[0].status()["Channel_Running"] == 1
+
+
+def test_a_step_puts_back_what_it_changed_several_times_and_keeps_what_was_before_it(array: Array) -> None:
+    worker = array.compute_tile(0, 2)
+    worker.lock(3, "before")
+
+    def step(*channels: bool) -> None:
+        with array.all_or_nothing():
+            for receives in channels:
+                name = f"b{len(worker.buffers)}"
+                worker.buffer(name, 16)
+                worker.lock(1, name)
+                worker.free_channel(receives=receives)
+
+    before = claimed(worker)
+    assert "all 2 MM2S channels are in use" in refused(lambda: step(True, False, False, False))
+    assert claimed(worker) == before
+    step(True, False, False)
+    assert [lock.name for lock in worker.locks] == ["before", "b0", "b1", "b2"]
+    assert len(worker.buffers) == len([c for c in (*worker.s2mm, *worker.mm2s) if c.claimed]) == 3
+
+
+def test_a_tile_that_a_refused_step_asked_for_has_nothing(array: Array) -> None:
+    def step() -> None:
+        with array.all_or_nothing():
+            array.compute_tile(0, 3).buffer("b", 16)
+            array.compute_tile(0, 3).mm2s[5]
+
+    refused(step)
+    assert array.compute_tile(0, 3).buffers == ()

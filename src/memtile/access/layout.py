@@ -12,7 +12,7 @@ order, not one stride per axis.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import prod
 
 from memtile.access.request import WORD_BITS, DimensionExtent, LoopAxis, Request, padding_alone
@@ -209,7 +209,7 @@ class LoopLayout:
                     loop = LoopAxis(len(extents) - 1, loop.wrap, 1)
                 turned.append(loop)
             axes.append(tuple(turned))
-        return replace(self, axes=tuple(axes), extents=tuple(extents))
+        return LoopLayout(self.base, tuple(axes), tuple(extents))
 
     def _loops_along(self, d: int) -> list[LoopAxis]:
         return [loop for loops in self.axes for loop in loops if loop.dimension == d]

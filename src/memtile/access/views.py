@@ -307,7 +307,7 @@ class View:
             else:
                 way = element(loops, self._position(k, item))
             moves += way
-        return replace(self, layout=self.layout.moved(axes, moves))
+        return View(self.element_bits, self.capacity, self.layout.moved(axes, moves))
 
     def transpose(self, *order: Any) -> View:
         """``numpy.ndarray.transpose``."""
@@ -411,7 +411,7 @@ class View:
                 "Pad once, before windows and reshapes.",
                 says=f"axis {k} cannot be padded: it is a part of an axis that has zeros already",
             )
-        return replace(self, layout=layout)
+        return View(self.element_bits, self.capacity, layout)
 
     def request(self) -> Request:
         """The transfer: the elements in C order.
@@ -486,7 +486,8 @@ class View:
         return self._with_axes([self.layout.axes[size - 1] for size in numbered.shape])
 
     def _with_axes(self, axes: Sequence[Loops]) -> View:
-        return replace(self, layout=replace(self.layout, axes=tuple(axes)))
+        layout = LoopLayout(self.layout.base, tuple(axes), self.layout.extents)
+        return View(self.element_bits, self.capacity, layout)
 
     def _single_loop(self, k: int, what: str) -> LoopAxis:
         loops = merged(self.layout.axes[k])

@@ -9,13 +9,14 @@ a channel or tile that is given the descriptor, refuse it with them.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeGuard, cast
 
 from memtile.arch.bd_layout import BURST_BYTES
 from memtile.arch.tiles import TILE_KINDS, TileKind, TileName
+from memtile.bd.copies import with_changes
 from memtile.bd.windows import DmaAddress, DmaLock
 from memtile.errors import DescriptorError, Problem
 from memtile.sheet import Sheet, SheetColumn
@@ -164,16 +165,8 @@ class Descriptor:
             _drop_trailing(dims, Dim(1, 0))
         if self.kind.has_padding:
             _drop_trailing(pad, Pad(0, 0))
-        packed: dict[str, Any] = {
-            "dims": tuple(dims),
-            "pad": tuple(pad),
-            "iteration": Iteration(*self.iteration),
-            "acquire": self.acquire if isinstance(self.acquire, Acquire) else Acquire(*self.acquire),
-            "release": self.release if isinstance(self.release, Release) else Release(*self.release),
-            "packet": None if self.packet is None else Packet(*self.packet),
-            "axi": Axi(*self.axi),
-        }
-        for name, value in packed.items():
+        packed = {name: form(getattr(self, name)) for name, form in _FORMS.items()}
+        for name, value in ({"dims": tuple(dims), "pad": tuple(pad)} | packed).items():
             object.__setattr__(self, name, value)
 
     @property
@@ -192,7 +185,22 @@ class Descriptor:
 
     def but(self, **changes: Any) -> Self:
         """Return a copy with some attributes changed."""
-        return replace(self, **changes)
+        if not _ALONE.isdisjoint(changes):
+            return replace(self, **changes)
+        formed = {name: _FORMS[name](changes[name]) for name in _FORMS if name in changes}
+        return with_changes(self, **(changes | formed))
+
+
+_ALONE = frozenset({"tile", "dims", "pad"})
+"""Attributes that are held in a form which others of them decide about."""
+_FORMS: Mapping[str, Callable[[Any], Any]] = {
+    "iteration": lambda given: Iteration(*given),
+    "acquire": lambda given: given if isinstance(given, Acquire) else Acquire(*given),
+    "release": lambda given: given if isinstance(given, Release) else Release(*given),
+    "packet": lambda given: None if given is None else Packet(*given),
+    "axi": lambda given: Axi(*given),
+}
+"""The form in which a descriptor holds an attribute, whatever the others are."""
 
 
 def _plainly(value: object) -> str:

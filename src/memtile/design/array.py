@@ -5,9 +5,10 @@ It also has arrays of the user as buffers in external memory.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from operator import index
 from pathlib import Path
-from types import MappingProxyType
+from types import MappingProxyType, NoneType
 from typing import Any, TypeVar, Unpack
 
 import numpy as np
@@ -19,19 +20,33 @@ from memtile.arch.memory_tile_registers import ISOLATION
 from memtile.arch.register_map import tile_register
 from memtile.arch.tiles import TILE_KINDS
 from memtile.arch.timing import Timing
+from memtile.design.arguments import (
+    Wrong,
+    are_whole,
+    as_whole,
+    every,
+    instance,
+    is_row,
+    refuse,
+    shown,
+    text,
+    truth,
+    whole,
+)
+from memtile.design.arguments import path as is_path
 from memtile.design.array_picture import array_svg
 from memtile.design.bench import Bench
 from memtile.design.buffers import Buffer, dtype_of
 from memtile.design.circuits import Circuits, End
 from memtile.design.memory_tile import MemoryTile
 from memtile.design.merge_order import Order
-from memtile.design.object_fifo import Depth, ObjectFifo, Places, check_closed
+from memtile.design.object_fifo import Depth, ObjectFifo, Places, check_closed, wrong_of_fifo
 from memtile.design.other_tiles import ComputeTile, InterfaceTile
-from memtile.design.packet_bus import PacketBus
+from memtile.design.packet_bus import PacketBus, is_route
 from memtile.design.router import RouteDemand, Tree
 from memtile.design.saving import load, save
 from memtile.design.tile import Tile, TileSite
-from memtile.design.undo import Undo, undo_of
+from memtile.design.undo import undoable
 from memtile.errors import DesignError, Problem, raise_if
 from memtile.explain.results import Result
 from memtile.explain.state_diff import StateDiff, state_diff
@@ -54,6 +69,8 @@ def external_buffer(
     Raises:
         DesignError: as ``Array.external``.
     """
+    where = f"external buffer {name}"
+    refuse(where, text("name", name), whole("address", address, optional=True))
     if not isinstance(array, np.ndarray):
         problem = Problem(
             "array",
@@ -61,13 +78,13 @@ def external_buffer(
             "a NumPy array",
             next_step="Give one such as np.zeros(64, np.int32).",
             reason="external",
-            where=f"external buffer {name}",
+            where=where,
             source="NumPy",
         )
         raise DesignError(problem)
     shared = [other.name for other in memory.buffers.values() if np.may_share_memory(other.array, array)]
     raise_if([_twice(name, other) for other in shared], DesignError)
-    added = memory.add(name, array, address)
+    added = memory.add(name, array, as_whole(address))
     kind = bench.device.kind("interface")
     return Buffer(name, kind, added.address, array.shape, array.dtype, design=bench)
 
@@ -85,6 +102,7 @@ def _twice(name: str, other: str) -> Problem:
     )
 
 
+_TIMING = "Give one such as Timing(external_latency=100), or leave it out."
 Kind = TypeVar("Kind", bound=Tile)
 
 
@@ -105,9 +123,13 @@ class Array(Bench):
         DesignError: no such device, or it has fewer columns.
     """
 
+    fifo_names: frozenset[str] = undoable()
+
     def __init__(
         self, device: str = "npu1", columns: int | None = None, timing: Timing | None = None
     ) -> None:
+        wanted = instance("timing", timing, (Timing, NoneType), "timing constants or None", _TIMING)
+        refuse("array", text("device", device), whole("columns", columns, optional=True), wanted)
         found = find_device(device)
         self.columns, self.rows = found.columns if columns is None else columns, found.rows
         if not 1 <= self.columns <= found.columns:
@@ -129,7 +151,7 @@ class Array(Bench):
         self._buses: list[PacketBus] = []
         self._configured = 0  # buses whose registers are written
         self._fifos: list[ObjectFifo] = []
-        self.fifo_names: set[str] = set()
+        self.fifo_names = frozenset()
         self._tiles: dict[tuple[int, int], Tile] = {}
         self.circuits = Circuits(found, self.columns, self)
         self._open_inner_edges()
@@ -157,12 +179,11 @@ class Array(Bench):
         Raises:
             DesignError: the array has no such tile.
         """
-        place = (column, row)
-        self._check(column, row)
+        place = self._place(column, row)
         if place not in self._tiles:
-            site = TileSite(self, self._number(column, row), place)
+            site = TileSite(self, self._numbers[place], place)
             makers = {"memory": MemoryTile, "compute": ComputeTile, "interface": InterfaceTile}
-            self._tiles[place] = makers[TILE_KINDS[self.device.tile(column, row)].role](site=site)
+            self._tiles[place] = makers[TILE_KINDS[self.device.tile(*place)].role](site=site)
         return self._tiles[place]
 
     def memory_tile(
@@ -236,8 +257,9 @@ class Array(Bench):
             DesignError: the switch cannot join them, or a master already has another slave; the error names
                 both.
         """
-        self._check(column, row)
-        self.circuits.by_hand(column, row, slave, masters)
+        ports = [text("masters", each) for each in masters]
+        refuse(f"array {self.device.name}, circuit", text("slave", slave), *ports)
+        self.circuits.by_hand(*self._place(column, row), slave, masters)
 
     def object_fifo(
         self,
@@ -269,8 +291,10 @@ class Array(Bench):
             DesignError: no room for its buffers, locks or descriptors, no free channel, a depth or a repeat
                 below 1, a name that another FIFO has, or an end that is not a tile of this array.
         """
+        wrong = whole("depth", depth) if depth is None else None
+        refuse(f"object FIFO {shown(name)}", wrong, *wrong_of_fifo(name, depth, repeat, bank, at))
         targets = list(consumers) if isinstance(consumers, Iterable) else [consumers]
-        size = tuple(shape) if isinstance(shape, Iterable) else (shape,)
+        size = tuple(shape) if is_row(shape) else (shape,)
         found, places = dtype_of(dtype, f"object FIFO {name}"), Places(bank or {}, at or {})
         with self.all_or_nothing():
             fifo = ObjectFifo(self, name, (producer, targets), depth, size, found, repeat, places)
@@ -298,6 +322,15 @@ class Array(Bench):
         Raises:
             DesignError: more streams than ids, conflicting ids, or an end that another flow uses.
         """
+        pair = "one pair of an end and a sequence of ends for each stream"
+        refuse(
+            f"packet bus {shown(name)}",
+            text("name", name),
+            every("routes", routes, is_route, pair),
+            None if ids is None or are_whole(ids) else Wrong("ids", shown(ids), "whole numbers or None"),
+            every("order", order, lambda each: are_whole(each) and len(each) == 2, "pairs of whole numbers"),
+            None if is_row(keep_headers) else truth("keep_headers", keep_headers),
+        )
         with self.all_or_nothing():
             bus = PacketBus(name, self.circuits, routes, keep_headers=keep_headers, ids=ids, order=order)
         self._buses.append(bus)
@@ -350,7 +383,9 @@ class Array(Bench):
         Raises:
             RegisterError: the address is not mapped.
         """
-        end, quiet = self.engine.now + max_cycles, False
+        numbers = {"address": address, "mask": mask, "value": value, "max_cycles": max_cycles}
+        refuse(f"array {self.device.name}, poll", *(whole(field, given) for field, given in numbers.items()))
+        end, quiet = self.engine.now + index(max_cycles), False
 
         def advance() -> bool:
             nonlocal quiet
@@ -374,6 +409,7 @@ class Array(Bench):
                 a flow has no circuit yet; the error names all of them.
             InputFileError: the file cannot be written.
         """
+        refuse(f"array {self.device.name}, save", is_path("path", path))
         save(self, path)
 
     @classmethod
@@ -387,6 +423,7 @@ class Array(Bench):
             InputFileError: the file is damaged or of another version, holds more bytes of arrays than the
                 limit ``saved_bytes``, or has a value that no run can produce; the error names the member.
         """
+        refuse("array, load", is_path("path", path))
         return load(cls, path)
 
     def diff(self, other: Array) -> StateDiff:
@@ -395,6 +432,8 @@ class Array(Bench):
         Raises:
             DesignError: the other array is of another device, or has more or fewer columns.
         """
+        wrong = instance("other", other, Array, "another array", "Make a saved one with Array.load.")
+        refuse(f"array {self.device.name}, diff", wrong)
         mine, theirs = ((a.device.name, a.columns, a.engine.timing) for a in (self, other))
         if mine != theirs:
             raise DesignError.of(
@@ -444,7 +483,7 @@ class Array(Bench):
             fifos: its object FIFOs.
         """
         self._buses, self._fifos = list(buses), list(fifos)
-        self.fifo_names, self._configured = set(saved["fifo_names"]), saved["configured"]
+        self.fifo_names, self._configured = frozenset(saved["fifo_names"]), saved["configured"]
         self.run_until, self.listening = saved["run_until"], set(saved["listening"])
         for n, (place, name) in enumerate(saved["expected"]):
             tile = self.tile(*place)
@@ -456,10 +495,6 @@ class Array(Bench):
 
     def _read(self, address: int) -> int:
         return self.door.at_once().read32(address)
-
-    def _remember(self) -> Iterator[Undo]:
-        yield self.circuits.remember()
-        yield undo_of(self, "fifo_names")
 
     def _as(self, kind: type[Kind], column: int, row: int, rows: range) -> Kind:
         tile = self.tile(column, row)
@@ -478,7 +513,10 @@ class Array(Bench):
     def _number(self, column: int, row: int) -> int:
         return self._numbers[column, row]
 
-    def _check(self, column: int, row: int) -> None:
+    def _place(self, column: int, row: int) -> tuple[int, int]:
+        """The place of a tile, once it is known that there is one."""
+        where = f"array {self.device.name}"
+        refuse(where, whole("column", column), whole("row", row))
         for name, given, count in (("column", column, self.columns), ("row", row, self.rows)):
             if not 0 <= given < count:
                 raise DesignError.of(
@@ -486,9 +524,10 @@ class Array(Bench):
                     str(given),
                     f"0..{count - 1}",
                     reason=name,
-                    where=f"array {self.device.name}",
+                    where=where,
                     source=self.device.source.text,
                 )
+        return index(column), index(row)
 
     def _open_inner_edges(self) -> None:
         """Isolate only the outer columns, towards the outside, as AMD's driver does for a partition."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 from memtile.arch.tiles import TileKind
-from memtile.design.undo import Undo, undo_of
+from memtile.design.undo import Journal, undoable
 from memtile.errors import DesignError, Problem
 
 
@@ -16,11 +16,14 @@ class BdPool:
     Args:
         kind: the tile kind.
         title: the tile, for messages.
+        journal: of the design; None = of no design.
     """
 
-    def __init__(self, kind: TileKind, title: str = "") -> None:
-        self._kind, self._title = kind, title or kind.title
-        self._taken: dict[int, str] = {}
+    _taken: Mapping[int, str] = undoable()
+
+    def __init__(self, kind: TileKind, title: str = "", journal: Journal | None = None) -> None:
+        self._kind, self._title, self.journal = kind, title or kind.title, journal or Journal()
+        self._taken = {}
 
     @property
     def used(self) -> int:
@@ -34,7 +37,7 @@ class BdPool:
     def take(self, channel: int, count: int, name: str) -> tuple[int, ...]:
         """:meth:`choose`, and keep them for ``name``."""
         numbers = self.choose(channel, count, name)
-        self._taken.update(dict.fromkeys(numbers, name))
+        self._taken = {**self._taken, **dict.fromkeys(numbers, name)}
         return numbers
 
     def choose(self, channel: int, count: int, name: str) -> tuple[int, ...]:
@@ -72,10 +75,6 @@ class BdPool:
     def release(self, numbers: Collection[int]) -> None:
         """Forget who has these BDs, of a task that has ended."""
         self._taken = {bd: name for bd, name in self._taken.items() if bd not in numbers}
-
-    def remember(self) -> Undo:
-        """What gives back the BDs taken from now on."""
-        return undo_of(self, "_taken")
 
     def saved(self) -> list[list[int | str]]:
         """The holder of each BD, as plain data."""

@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
+import numpy as np
 import numpy.typing as npt
 
 from memtile.arch.devices import Device
-from memtile.design.buffers import exactly
-from memtile.design.channels import call_site
+from memtile.design.arguments import as_whole, every, instance, refuse, text, truth
+from memtile.design.arguments import path as is_path
+from memtile.design.buffers import Buffer, exactly
+from memtile.design.channels import Channel, call_site
 from memtile.design.host import HostProgram, HostSequence, TasksInOrder, sequence_of
-from memtile.design.undo import Undo
+from memtile.design.transfers import Transfer
+from memtile.design.undo import Journal
 from memtile.explain.dump.capture import write_coredump
 from memtile.explain.results import Array, Result
 from memtile.runs.options import RunKeywords, RunOptions
@@ -22,18 +26,26 @@ from memtile.runs.session import Session
 from memtile.sim.loop.engine import Engine
 
 if TYPE_CHECKING:
-    from memtile.design.buffers import Buffer
-    from memtile.design.channels import Channel
     from memtile.design.packet_ports import Bus
     from memtile.design.tile import Tile
-    from memtile.design.transfers import Transfer
 
 
-class Holder(Protocol):
-    """Anything of a design that can be claimed and given back."""
+def _instead_of(given: object) -> str:
+    """What to give instead of something that is no array in external memory."""
+    if isinstance(given, Buffer) and given.kind.memory_bytes:
+        return f"Compare the buffer of a tile with tile.expect({given.name}, data)."
+    return "Give the array that array.external was given."
 
-    def remember(self) -> Undo:
-        """What gives back the claims made from now on."""
+
+def _is_job(job: Any) -> bool:
+    """Whether something is a task of a host: channel, transfer, and number of runs."""
+    if not isinstance(job, tuple | list) or len(job) != len(_JOB):
+        return False
+    channel, work, times = job
+    return isinstance(channel, Channel) and isinstance(work, Transfer) and as_whole(times) is not None
+
+
+_JOB = ("channel", "transfer", "runs")
 
 
 class Bench:
@@ -42,12 +54,16 @@ class Bench:
     Args:
         engine: the model.
         device: what it is a model of.
+
+    Attributes:
+        journal: notes what the present step of the design changes.
     """
 
     def __init__(self, engine: Engine, device: Device) -> None:
         self.engine, self.device = engine, device
         self._members: list[Tile] = []
-        self._posted: list[Undo] | None = None
+        self.journal = Journal()
+        self._posted: list[Callable[[], None]] = []
         self.run_until = 0  # cycle in which the last run ended
         self.listening: set[int] = set()  # channels that take what may come, and need not end
         self.parameters: Mapping[str, Any] = {}  # of the design, with their values; for results
@@ -77,42 +93,31 @@ class Bench:
 
     def post(self, write: Callable[[], None]) -> None:
         """Write registers now, or at the end of the enclosing all-or-nothing step."""
-        if self._posted is None:
+        if self.journal.notes is None:
             write()
         else:
             self._posted.append(write)
 
     @contextmanager
-    def all_or_nothing(self, *holders: Holder) -> Iterator[None]:
+    def all_or_nothing(self) -> Iterator[None]:
         """Return a context for an atomic step: if it fails, it releases its claims and writes nothing.
 
         The step claims buffers, locks, descriptors, channels and flows as it runs, and writes registers at
         its end. A nested step is part of the outer one.
-
-        Args:
-            holders: owners of everything that the step claims; every tile and all flows if omitted.
         """
-        if self._posted is not None:
+        if self.journal.notes is not None:
             yield
             return
-        posted: list[Undo] = []
-        self._posted = posted
-        undo = [each.remember() for each in holders or self._members]
-        undo += () if holders else self._remember()
+        self.journal.notes, self._posted = [], []
         try:
             yield
         except BaseException:
-            for give_back in undo:
-                give_back()
+            self.journal.take_back()
             raise
         finally:
-            self._posted = None
-        for write in posted:
+            self.journal.notes = None
+        for write in self._posted:
             write()
-
-    def _remember(self) -> Iterator[Undo]:
-        """What a kind of bench has to give back beside its tiles."""
-        return iter(())
 
     def expect_array(self, name: str, array: Array, data: npt.ArrayLike) -> None:
         """Compare an array in external memory with ``data`` after a run, element by element in C order.
@@ -123,8 +128,10 @@ class Bench:
             data: its expected values, in the same shape.
 
         Raises:
-            DesignError: another shape, or values that the array's type cannot hold exactly.
+            DesignError: not an array, another shape, or values that the array's type cannot hold exactly.
         """
+        kind = instance("array", array, np.ndarray, "a NumPy array in external memory", _instead_of(array))
+        refuse("expect_array", text("name", name), kind)
         wanted = exactly(data, array.dtype, f"array {name}", array.shape)
         self.compared.append((name, array, wanted.ravel()))
 
@@ -149,7 +156,12 @@ class Bench:
 
         Args:
             jobs: channel, transfer, and number of runs, of each task.
+
+        Raises:
+            DesignError: a job that is none.
         """
+        allowed = "a channel, a transfer and a number of runs for each task"
+        refuse("start_in_order", every("jobs", jobs, _is_job, allowed))
         self.host(TasksInOrder(jobs, call_site()))
 
     def _read(self, address: int) -> int:
@@ -167,6 +179,7 @@ class Bench:
             DesignError: the design is a single memory tile; the machine has no dump of one.
             InputFileError: the file cannot be written.
         """
+        refuse("coredump", is_path("path", path), truth("elf", elf, optional=True))
         write_coredump(self.engine, self.device, Path(path), elf=elf)
 
     def run(self, options: RunOptions | int | None = None, **more: Unpack[RunKeywords]) -> Result:

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from math import prod
-from operator import index
-from typing import Any, NamedTuple, SupportsIndex
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +14,8 @@ import numpy.typing as npt
 from memtile.access.element_types import amd_bits
 from memtile.access.request import BYTE_BITS, WORD_BITS
 from memtile.arch.tiles import WORD_BYTES, TileKind
-from memtile.design.undo import Undo, undo_of
+from memtile.design.arguments import as_whole
+from memtile.design.undo import Holder, undoable
 from memtile.errors import DesignError, Problem, raise_if
 from memtile.plain_text import printable
 
@@ -86,11 +86,11 @@ def shape_of(given: object, where: str) -> tuple[int, ...]:
     Raises:
         DesignError: anything else.
     """
-    sizes = tuple(given) if isinstance(given, Iterable) else (given,)
-    if sizes and all(
-        (type(size) is int or isinstance(size, SupportsIndex)) and index(size) > 0 for size in sizes
-    ):
-        return tuple(map(index, sizes))
+    single = not isinstance(given, Iterable) or isinstance(given, bytes | Mapping)
+    sizes = [as_whole(size) for size in ((given,) if single or as_whole(given) is not None else given)]  # type: ignore[attr-defined]
+    found = tuple(size for size in sizes if size is not None and size > 0)
+    if found and len(found) == len(sizes):
+        return found
     raise DesignError.of(
         "shape",
         repr(given),
@@ -220,7 +220,7 @@ class Owner(NamedTuple):
     kind: TileKind
     title: str
     place: tuple[int, int] | None
-    design: object
+    design: Holder
 
 
 class MemoryMap:
@@ -230,15 +230,18 @@ class MemoryMap:
         owner: the tile.
     """
 
+    _buffers: tuple[Buffer, ...] = undoable()
+
     def __init__(self, owner: Owner) -> None:
         self._kind, self._title, self._place, self._design = owner
-        self._buffers: list[Buffer] = []
+        self.journal = owner.design.journal
+        self._buffers = ()
         self.reserved: tuple[Buffer, ...] = ()
 
     @property
     def buffers(self) -> tuple[Buffer, ...]:
         """All buffers in the order of their places."""
-        return tuple(self._buffers)
+        return self._buffers
 
     def place(
         self, name: str, shape: object, dtype: npt.DTypeLike, *, at: int | None, bank: int | None
@@ -253,8 +256,7 @@ class MemoryMap:
         sizes, found = shape_of(shape, where), dtype_of(dtype, where)
         raise_if(list(self._contradictions(name, where, at, bank)), DesignError)
         buffer = self._placed(name, sizes, found, at, bank)
-        self._buffers.append(buffer)
-        self._buffers.sort(key=lambda b: b.offset)
+        self._buffers = tuple(sorted((*self._buffers, buffer), key=lambda b: b.offset))
         return buffer
 
     def reserve(self, pieces: Sequence[Reserved]) -> None:
@@ -273,10 +275,6 @@ class MemoryMap:
             self.reserved = before
             raise
 
-    def remember(self) -> Undo:
-        """What takes away the buffers placed from now on."""
-        return undo_of(self, "_buffers")
-
     def saved(self) -> dict[str, Any]:
         """Buffers and what is reserved, as plain data."""
         pieces = {"buffers": self._buffers, "reserved": self.reserved}
@@ -291,14 +289,13 @@ class MemoryMap:
         Raises:
             DesignError: a buffer that is not whole words within the memory.
         """
-        self._buffers, reserved = (
-            [
+        self._buffers, self.reserved = (
+            tuple(
                 Buffer(n, self._kind, at, tuple(shape), np.dtype(dtype), self._place, self._design)
                 for n, at, shape, dtype in saved[key]
-            ]
+            )
             for key in ("buffers", "reserved")
         )
-        self.reserved = tuple(reserved)
         raise_if([each for buffer in self._taken for each in self._misplaced(buffer)], DesignError)
 
     @property
@@ -329,7 +326,7 @@ class MemoryMap:
                     source="results are found by name",
                 )
         for argument, value in (("at", at), ("bank", bank)):
-            if value is not None and not isinstance(value, SupportsIndex):
+            if value is not None and as_whole(value) is None:
                 yield Problem(
                     argument, repr(value), "a whole number", reason="place", where=where, source=source
                 )

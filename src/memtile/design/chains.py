@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain as flat
 from typing import Protocol
@@ -19,9 +19,10 @@ from memtile.access.lowering.certificate import QueueEntry
 from memtile.access.walk import Walk
 from memtile.arch.tiles import TileKind
 from memtile.bd.codec import encode
+from memtile.bd.copies import with_changes
 from memtile.bd.descriptor import Acquire, Descriptor, Release
 from memtile.bd.windows import place_of_address, place_of_lock
-from memtile.design.locks import Lock, LockAcquire, LockRelease, owner_text
+from memtile.design.locks import Lock, LockAcquire, LockRelease, owner_text, same_kind
 from memtile.design.transfers import Transfer
 from memtile.errors import DescriptorError, Problem, raise_if
 
@@ -123,7 +124,7 @@ def _checked_words(
     tile: Holder, number: int, descriptor: Descriptor, channel: Executor | None
 ) -> tuple[int, ...]:
     where = f"{tile.title}, BD {number}"
-    if descriptor.kind != tile.kind:
+    if not same_kind(descriptor.kind, tile.kind):
         raise DescriptorError.of(
             "tile",
             descriptor.tile,
@@ -144,11 +145,9 @@ def _checked_words(
 def _bare(descriptor: Descriptor) -> Descriptor:
     """The descriptor with lock numbers instead of locks: a cache of it does not keep their design alive."""
     acquire, release = descriptor.acquire, descriptor.release
-    if isinstance(acquire, LockAcquire):
-        descriptor = replace(descriptor, acquire=Acquire(*acquire))
-    if isinstance(release, LockRelease):
-        descriptor = replace(descriptor, release=Release(*release))
-    return descriptor
+    if not isinstance(acquire, LockAcquire) and not isinstance(release, LockRelease):
+        return descriptor
+    return with_changes(descriptor, acquire=Acquire(*acquire), release=Release(*release))
 
 
 def _types(descriptor: Descriptor) -> tuple[type, ...]:

@@ -25,7 +25,7 @@ from memtile.design.buffers import dtype_of
 from memtile.design.chains import TaskPlan, as_tried, begins_again, chain_words, plan_of
 from memtile.design.packet_ports import sent
 from memtile.design.transfers import Transfer
-from memtile.design.undo import Undo, undo_of
+from memtile.design.undo import undoable
 from memtile.errors import DesignError, Problem, raise_if
 from memtile.explain.checks import Check, types_note
 from memtile.explain.mismatch_causes import cause_in_buffer
@@ -61,14 +61,17 @@ class StreamPort:
         fed: whether it was offered words.
     """
 
+    moves: Mapping[str, np.dtype[Any]] = undoable()
+
     def __init__(self, tile: Tile, direction: int, number: int) -> None:
         self._tile, self._direction, self._number = tile, direction, number
+        self.journal = tile.bench.journal
         self._local = direction * tile.kind.channels + number
-        self.index = int(tile.engine.spec.tiles.channel_base[tile.index]) + self._local
+        self.index = tile.first_channel + self._local
         self._expected: list[Array] = []  # flat; joined when somebody looks, not at each array
         self._gathered = Gathered()  # whose last array is the last one of these
         self._shapes: list[tuple[int, ...]] = []  # of the arrays that are expected, one after the other
-        self.moves: Mapping[str, np.dtype[Any]] = {}
+        self.moves = {}
         self.dtype: np.dtype[Any] = np.dtype(np.uint32)
         self.taken = self.fed = False
 
@@ -377,11 +380,16 @@ class Channel(StreamPort):
         packets: ids in the headers of the packets it sends; None among them = words without a header.
     """
 
+    claimed: bool = undoable()
+    packets: frozenset[int | None] = undoable()
+    _begun: bool = undoable()
+    _posted: int = undoable()  # tasks whose start is not written yet, at the end of a step
+
     def __init__(self, tile: Tile, direction: int, number: int) -> None:
         super().__init__(tile, direction, number)
         self.claimed = self._begun = False
-        self._posted = 0  # tasks whose start is not written yet, at the end of a step
-        self.packets: frozenset[int | None] = frozenset()
+        self._posted = 0
+        self.packets = frozenset()
 
     def __repr__(self) -> str:
         free = self._tile.bd_pool.free(self._number)
@@ -412,8 +420,9 @@ class Channel(StreamPort):
                 space.
         """
         transfers = self._transfers(work)
-        plan = plan_of(sent(self, transfers, self._tile.bench.buses), repeat, self._room(), loop=loop)
-        self._check(repeat, loop, plan)
+        room = self._room()
+        plan = plan_of(sent(self, transfers, self._tile.bench.buses), repeat, room, loop=loop)
+        self._check(repeat, loop, plan, room)
         if repeat > 1:
             raise_if([*self._unrepeatable(transfers)], DesignError)
         return self._start(plan, transfers, token=token)
@@ -436,7 +445,7 @@ class Channel(StreamPort):
             transfer.in_one_run() for transfer in sent(self, self._transfers(work), self._tile.bench.buses)
         ]
         plan = TaskPlan((QueueEntry(tuple(t.descriptors[0] for t in transfers), packets),), chained=False)
-        self._check(packets, False, plan)
+        self._check(packets, False, plan, self._room())
         if any(len(t.descriptors) > 1 or not t.is_one_run for t in transfers):
             given, allowed = "a transfer of several descriptors", "one descriptor for each place"
             says = "a transfer has several descriptors; out of order each place has one"
@@ -505,10 +514,6 @@ class Channel(StreamPort):
         """Release the BDs of a finished task."""
         self._tile.bd_pool.release(bds)
 
-    def remember(self) -> Undo:
-        """Return a function that restores the present state of the channel."""
-        return undo_of(self, "claimed", "_begun", "_posted", "packets", "moves")
-
     def _saved(self) -> dict[str, Any]:
         """What it was given to do, and what is done with its output, as plain data."""
         return {
@@ -553,7 +558,8 @@ class Channel(StreamPort):
 
     def _room(self) -> int:
         """Tasks that the chip would take now."""
-        return room_of(self._tile.engine.state, self.index)
+        engine = self._tile.engine
+        return room_of(engine.state._replace(channels=engine.channels), self.index)
 
     def _beside(self) -> str:
         """Where the task that runs is while others wait in the queue."""
@@ -676,8 +682,8 @@ class Channel(StreamPort):
                 step = "Start it as often as it shall run."
                 yield self._problem("repeat", given, allowed, source, step, says=says)
 
-    def _check(self, repeat: int, loop: bool, plan: TaskPlan) -> None:
-        most, room = self._tile.kind.max_repeat, self._room()
+    def _check(self, repeat: int, loop: bool, plan: TaskPlan, room: int) -> None:
+        most = self._tile.kind.max_repeat
         problems: list[Problem] = []
         if not plan.descriptors:
             says = "there is no work; a task needs at least one transfer"

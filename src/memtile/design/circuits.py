@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol
 
 from memtile.arch.devices import Device
 from memtile.arch.ports import (
@@ -25,7 +25,7 @@ from memtile.arch.tiles import TILE_KINDS, WORD_BYTES
 from memtile.design.channels import Channel
 from memtile.design.events import SwitchEnd
 from memtile.design.router import GraphPort, RouteDemand, SwitchGraph, Tree, route
-from memtile.design.undo import Undo, undo_of
+from memtile.design.undo import Holder, undoable
 from memtile.errors import DesignError, Problem, raise_if
 from memtile.runs.machine import HasDoor, OwnDoor
 from memtile.sim.doors.array_door import ArrayDoor
@@ -40,6 +40,10 @@ _MASTER_ENABLE = field_of(MASTER_CONFIG, "Master_Enable").mask
 _SLAVE_ENABLE = field_of(SLAVE_CONFIG, "Slave_Enable").mask
 
 
+class Design(HasDoor, Holder, Protocol):
+    """An array."""
+
+
 class Circuits:
     """What is connected in an array.
 
@@ -52,12 +56,14 @@ class Circuits:
         door: the address space of the array, without the time of a host.
     """
 
-    def __init__(self, device: Device, columns: int, design: HasDoor) -> None:
+    _flows: tuple[RouteDemand, ...] = undoable()
+    _logic: frozenset[GraphPort] = undoable()  # South ports that lead to the programmable logic
+
+    def __init__(self, device: Device, columns: int, design: Design) -> None:
         self._device, self._columns = device, columns
         self._design: object = design
-        self.door = OwnDoor(design)
-        self._flows: list[RouteDemand] = []
-        self._logic: set[GraphPort] = set()  # South ports that lead to the programmable logic
+        self.journal, self.door = design.journal, OwnDoor(design)
+        self._flows, self._logic = (), frozenset()
         self._taken: dict[GraphPort, str] = {}
         self._drivers: dict[GraphPort, GraphPort] = {}
         self._arbiters: defaultdict[tuple[int, int], list[str]] = defaultdict(list)
@@ -86,12 +92,12 @@ class Circuits:
             bus,
             ids,
         )
-        self._logic.update(
+        self._logic |= {
             port_of(end) for end in (source, *targets) if isinstance(end, SwitchEnd) and end.is_logic
-        )
+        }
         problems = [*self._wrong(flow, source, targets), *self._shared(flow)]
         raise_if(problems, DesignError)
-        self._flows.append(flow)
+        self._flows = (*self._flows, flow)
         return flow
 
     def by_hand(self, column: int, row: int, slave: str, masters: Sequence[str]) -> None:
@@ -149,16 +155,12 @@ class Circuits:
             self._attach(flow)
             self.trees[flow] = tree
             self._taken.update(dict.fromkeys((flow.source, *tree), flow.owner))
-        self._flows.clear()
-
-    def remember(self) -> Undo:
-        """What forgets the flows asked for from now on."""
-        return undo_of(self, "_flows")
+        self._flows = ()
 
     @property
     def waiting(self) -> tuple[RouteDemand, ...]:
         """The flows that have no circuit yet."""
-        return tuple(self._flows)
+        return self._flows
 
     def saved(self) -> dict[str, Any]:
         """The circuits as plain data; flows that have none yet are left out."""
@@ -197,7 +199,7 @@ class Circuits:
         first, last = max(min(near) - _MARGIN, 0), min(max(near) + _MARGIN, self._columns - 1)
         everywhere = range(self._columns)
         columns = range(first, last + 1)
-        asked = self._device, tuple(self._flows), tuple(self._taken.items())
+        asked = self._device, self._flows, tuple(self._taken.items())
         try:
             return dict(_routed(columns, *asked))
         except DesignError:

@@ -274,6 +274,12 @@ class HostSequence:
         """Whether it may read words."""
         return not isinstance(self.program, TasksInOrder)
 
+    @property
+    def compresses(self) -> bool:
+        """Whether it is known to start tasks of compressed streams."""
+        jobs = self.program.jobs if isinstance(self.program, TasksInOrder) else ()
+        return any(descriptor.compression for _, work, _ in jobs for descriptor in work.descriptors)
+
     def beginning(self) -> list[Any] | None:
         """What it will do, and the BDs that are free for it, as plain data.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +10,7 @@ from memtile.arch.tiles import TileKind
 from memtile.bd.descriptor import Acquire, Release
 from memtile.bd.windows import DmaLock
 from memtile.design.buffers import Buffer, Owner
-from memtile.design.undo import Undo, undo_of
+from memtile.design.undo import undoable
 from memtile.errors import DesignError, Problem
 from memtile.plain_text import printable
 
@@ -111,6 +111,11 @@ class LockRelease(Release):
         return made
 
 
+def same_kind(one: TileKind, other: TileKind) -> bool:
+    """Whether two kinds are equal; most are one object, whose some fifty attributes need not be compared."""
+    return one is other or one == other
+
+
 def owner_text(thing: Buffer | Lock, design: object) -> str:
     """The tile that a buffer or lock belongs to, for messages of a ``design``."""
     place = f"{thing.kind.title} ({thing.place[0]},{thing.place[1]})" if thing.place else "another tile"
@@ -124,9 +129,12 @@ class LockTable:
         owner: the tile.
     """
 
+    locks: Mapping[int, Lock] = undoable()
+
     def __init__(self, owner: Owner) -> None:
         self._kind, self._title, self._place, self._design = owner
-        self.locks: dict[int, Lock] = {}
+        self.journal = owner.design.journal
+        self.locks = {}
 
     def take(self, name: str | None, lock_id: int | None) -> Lock:
         """The lock ``lock_id``, or the lowest that is free.
@@ -165,12 +173,8 @@ class LockTable:
             )
             raise DesignError(problem)
         lock = Lock(name or f"lock{lock_id}", self._kind, lock_id, self._place, design=self._design)
-        self.locks[lock_id] = lock
+        self.locks = {**self.locks, lock_id: lock}
         return lock
-
-    def remember(self) -> Undo:
-        """What gives back the locks taken from now on."""
-        return undo_of(self, "locks")
 
     def saved(self) -> list[list[Any]]:
         """The locks as plain data."""
@@ -184,7 +188,7 @@ class LockTable:
 
     def _why_not(self, lock_id: int | None) -> str:
         """The holder of the lock that was asked for, or of all of them."""
-        if lock_id in self.locks:
+        if lock_id is not None and lock_id in self.locks:
             return f"lock {lock_id} is taken: it is {self.locks[lock_id].name}"
         if lock_id is not None:
             return f"the number of the lock is {lock_id}, allowed are 0..{self._kind.locks - 1}"

@@ -7,6 +7,7 @@ from typing import Unpack
 from memtile.arch.devices import device as find_device
 from memtile.arch.register_map import tile_register
 from memtile.arch.timing import Timing
+from memtile.design.arguments import refuse, truth
 from memtile.design.bench import Bench
 from memtile.design.tile import Tile, TileSite
 from memtile.explain.results import Result
@@ -44,6 +45,7 @@ class MemoryTile(Tile):
 
     def interleave(self, on: bool) -> None:
         """Spread consecutive granules over the banks, or have the banks in a row (``kind.granule_bytes``)."""
+        refuse(f"{self.title}, interleave", truth("on", on))
         control = tile_register(self.kind.name, "Memory_Control")
         mask = control.field("Memory_Interleaving").mask
         self.own_door.mask_write32(control.offset, mask, mask if on else 0)

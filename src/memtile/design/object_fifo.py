@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from memtile.access.tiling import TilingParameters
+from memtile.design.arguments import Wrong, are_whole, as_whole, by_tile, refuse, shown, text, whole
 from memtile.design.buffers import Buffer, shape_of
 from memtile.design.channels import Channel
 from memtile.design.locks import Lock
@@ -57,6 +58,18 @@ class Places:
         if tile in self.at:
             return {"at": self.at[tile][number]}
         return {"bank": self.bank[tile]} if tile in self.bank else {}
+
+
+def wrong_of_fifo(
+    name: object, depth: object, repeat: object, bank: object, at: object
+) -> Iterator[Wrong | None]:
+    """What has the wrong type among the arguments that methods for object FIFOs have in common."""
+    yield text("name", name)
+    if depth is not None and as_whole(depth) is None and not are_whole(depth):
+        yield Wrong("depth", shown(depth), "a whole number, or one for each end")
+    yield whole("repeat", repeat)
+    yield by_tile("bank", bank, Tile, lambda each: as_whole(each) is not None, "whole numbers")
+    yield by_tile("at", at, Tile, are_whole, "the first bytes of its buffers")
 
 
 def part_of_buffers(name: str, field: str, beyond: int, part: object) -> list[Problem]:
@@ -201,7 +214,7 @@ class ObjectFifo:
         producer, consumers = ends
         self.depths = tuple(depth) if isinstance(depth, Iterable) else (depth,) * (1 + len(consumers))
         _check(self, array, ends, self._places)
-        array.fifo_names.add(name)
+        array.fifo_names |= {name}
         deep, *deeps = self.depths
         self.producer = producer if isinstance(producer, End) else self._end(producer, deep, receives=False)
         self.consumers = tuple(
@@ -315,6 +328,7 @@ class ObjectFifo:
                 parts, a part is of another object, or there is no room; then nothing is claimed.
             TransferError: a tiling that no descriptors can express.
         """
+        refuse(f"object FIFO {self.name}, split", *wrong_of_fifo(name, depth, repeat, bank, at))
         (end,) = self.consumers[:1]
         chosen = self._parts(end, "split", len(consumers), parts, alone=len(self.consumers) == 1)
         raise_if(part_of_buffers(name, "filled", len(self.producer.buffers), filled), DesignError)
@@ -367,6 +381,7 @@ class ObjectFifo:
                 parts, a part is of another object, or there is no room; then nothing is claimed.
             TransferError: a tiling that no descriptors can express.
         """
+        refuse(f"object FIFO {self.name}, gather", *wrong_of_fifo(name, depth, 1, bank, at))
         end = self.producer
         chosen = self._parts(end, "gather", len(producers), parts, alone=True)
         beyond = sum(len(each.buffers) for each in self.consumers)
@@ -458,7 +473,7 @@ class ObjectFifo:
 
     def _name_locks(self, tile: Tile, locks: tuple[Lock, Lock], *, receives: bool) -> None:
         """Have messages say which end the locks of a tile belong to."""
-        base, engine = int(tile.engine.spec.tiles.lock_base[tile.index]), tile.engine
+        base, engine = tile.first_lock, tile.engine
         end, at = "consumer" if receives else "producer", where(tile.kind.role, tile.place)
         named = {base + lock.id: FifoLock(self.name, end, at, bool(full)) for full, lock in enumerate(locks)}
         tile.bench.post(lambda: engine.fifo_locks.update(named))
@@ -535,7 +550,8 @@ def _check(fifo: ObjectFifo, array: Array, ends: Ends, places: Places) -> None:
         if not isinstance(end, End) and not (isinstance(end, Tile) and end.bench is array):
             says = f"an end is {end!r}; it must be a tile of the same array"
             problems.append(_problem(fifo.name, "end", repr(end), "tiles of the same array", says))
-    raise_if([*problems, *_misplaced(fifo, ends, places)], DesignError)
+    known = all(isinstance(end, Tile | End) for end in (ends[0], *ends[1]))
+    raise_if([*problems, *(_misplaced(fifo, ends, places) if known else ())], DesignError)
 
 
 def _misplaced(fifo: ObjectFifo, ends: Ends, places: Places) -> Iterator[Problem]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from memtile.arch.core import CASCADE_STEPS, DEFAULT_HEAP_BYTES, DEFAULT_STACK_BYTES
 from memtile.arch.pl_interface import DEFAULT_WIDTH
 from memtile.arch.register_map import register_named
+from memtile.design.arguments import instance, refuse, truth, whole
 from memtile.design.buffers import Buffer, Reserved
 from memtile.design.events import SwitchEnd
 from memtile.design.logic_ports import PlioIn, PlioOut, logic_end
@@ -118,6 +119,9 @@ class ComputeTile(Tile):
             DesignError: a negative size, a heap smaller than computed, or a stack or heap that does not fit
                 or overlaps.
         """
+        sizes = {"heap": heap, "heap_computed": heap_computed, "stack_at": stack_at, "heap_at": heap_at}
+        wrong = [whole(name, size, optional=True) for name, size in sizes.items()]
+        refuse(f"{self.title}, reserve", whole("stack", stack), *wrong)
         pieces = stack_and_heap(
             self.title,
             stack=stack,
@@ -150,6 +154,7 @@ class ComputeTile(Tile):
                 where=self.title,
                 source="kernels are Python",
             )
+        refuse(f"{self.title}, run_kernel", truth("endless", endless, optional=True))
         self.engine.attach_kernel(self.index, kernel, endless=endless)
 
     @property
@@ -171,6 +176,8 @@ class ComputeTile(Tile):
         Raises:
             DesignError: not such a neighbour, or an output or input that another cascade uses.
         """
+        step = "Give array.compute_tile(column, row)."
+        refuse(f"{self.title}, cascade_to", instance("target", target, ComputeTile, "a compute tile", step))
         side = next((s for s, step in _CASCADES.items() if self._place_beside(step) == target.place), None)
         if side is None:
             given, allowed = f"{self.title} to {target.title}", "the compute tile in the east or in the south"

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from memtile.access.tiling import NO_PORT, TilingParameters
 from memtile.arch.ports import PORTS
 from memtile.bd.descriptor import Packet
+from memtile.design.arguments import is_row
 from memtile.design.buffers import Buffer
 from memtile.design.channels import Channel
 from memtile.design.circuits import Circuits, End, port_of
@@ -55,6 +56,14 @@ class PacketStream:
         once = tagged.once
         sent = replace(tagged, port=NO_PORT)
         return sent if once is None else replace(sent, once=lambda: replace(once(), port=NO_PORT))
+
+
+def is_route(given: object) -> bool:
+    """Whether something is an end and the ends that its packets go to."""
+    return is_row(given) and len(given) == _ROUTE and isinstance(given[0], End) and is_row(given[1])
+
+
+_ROUTE = len(("source", "targets"))
 
 
 class PacketBus:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, NamedTuple, SupportsIndex
+from operator import index
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,16 +15,17 @@ from memtile.access.lowering.lower import Access
 from memtile.arch.register_map import tile_register
 from memtile.arch.tiles import DIRECTIONS, MM2S, S2MM, WORD_BYTES, TileKind
 from memtile.bd.descriptor import Descriptor
+from memtile.design.arguments import Wrong, as_whole, instance, refuse, shown, text, truth, whole
 from memtile.design.bd_pool import BdPool
-from memtile.design.bench import Bench, Holder
+from memtile.design.bench import Bench
 from memtile.design.buffers import Buffer, MemoryMap, Owner, exactly
 from memtile.design.chains import chain_words
 from memtile.design.channels import Channel, ChannelList
 from memtile.design.events import TileEvents
-from memtile.design.locks import Lock, LockTable, owner_text
+from memtile.design.locks import Lock, LockTable, owner_text, same_kind
 from memtile.design.transfers import Pattern, Transfer, transfer
-from memtile.design.undo import Undo
 from memtile.errors import DesignError
+from memtile.jit.tables import plain
 from memtile.model.state.tile_columns import OUTSIDE
 from memtile.runs.machine import OwnDoor
 from memtile.sheet import Sheet, SheetColumn
@@ -32,6 +34,7 @@ from memtile.sim.loop.upsets import Upset
 
 Array = npt.NDArray[Any]
 Words = npt.NDArray[np.uint32]
+_A_BUFFER, _A_LOCK = "Make one with tile.buffer(name, shape).", "Make one with tile.lock()."
 _COLUMNS_AWAY = {"west": -1, "own": 0, "east": 1}
 
 
@@ -55,6 +58,7 @@ class Tile:
         mm2s: the memory-to-stream channels.
         door: the memory-mapped AXI4 port, as a host uses it: its accesses are ``access_cycles`` apart.
         own_door: the same port as the design uses it, at once; everything below ends in writes to it.
+        first_channel: model number of its first channel; ``first_lock`` of its first lock.
     """
 
     def __init__(self, kind: TileKind, site: TileSite) -> None:
@@ -65,7 +69,10 @@ class Tile:
         where = "" if self.place is None else "({},{})".format(*self.place)
         self.label = f"{kind.name}{where} " if where else ""
         self.title = f"{kind.title} {where}".strip()
-        self.bd_pool = BdPool(kind, self.title)
+        tiles = plain(self.engine.spec.tiles)
+        self.first_channel = int(tiles.channel_base[self.index])
+        self.first_lock = int(tiles.lock_base[self.index])
+        self.bd_pool = BdPool(kind, self.title, self.bench.journal)
         owner = Owner(kind, self.title, self.place, self.bench)
         self._memory, self._locks = MemoryMap(owner), LockTable(owner)
         self.s2mm = ChannelList(self.title, S2MM, (Channel(self, S2MM, n) for n in range(kind.channels)))
@@ -112,7 +119,8 @@ class Tile:
             DesignError: it does not fit, overlaps, or is not whole 32-bit words; a name that another buffer
                 of the tile has, an invalid shape or type, or both ``at`` and ``bank``.
         """
-        with self.bench.all_or_nothing(self._memory):
+        refuse(f"{self.title}, buffer {shown(name)}", text("name", name))
+        with self.bench.all_or_nothing():
             placed = self._memory.place(name, shape, dtype, at=at, bank=bank)
             if data is not None:
                 self.store(placed, data)
@@ -135,6 +143,8 @@ class Tile:
         Raises:
             DesignError: a word or a cell that does not exist, or a cycle in the past.
         """
+        numbers = [whole("cycle", cycle), *(whole("bits", bit) for bit in bits), whole("word", word)]
+        refuse(f"{self.title}, upset", *numbers)
         self._must_own(buffer, "upset")
         if not 0 <= word < buffer.words:
             raise DesignError.of(
@@ -145,8 +155,8 @@ class Tile:
                 where=f"{self.title}, buffer {buffer.name}",
                 source="words of the buffer",
             )
-        place = buffer.offset // WORD_BYTES + word
-        self.engine.upsets.add([Upset(cycle, self.index, place, bits)])
+        place = buffer.offset // WORD_BYTES + index(word)
+        self.engine.upsets.add([Upset(index(cycle), self.index, place, tuple(map(index, bits)))])
 
     def store(self, buffer: Buffer, data: npt.ArrayLike) -> None:
         """Write an array into a buffer through the memory-mapped port.
@@ -193,7 +203,9 @@ class Tile:
             DesignError: a value out of range, no such lock or none free, or a name that another lock of the
                 tile has.
         """
-        if not isinstance(initial, SupportsIndex):
+        wrong = text("name", name, optional=True), whole("id", id, optional=True)
+        refuse(f"{self.title}, lock", *wrong)
+        if as_whole(initial) is None:
             raise DesignError.of(
                 "initial",
                 repr(initial),
@@ -212,11 +224,11 @@ class Tile:
                 where=f"{self.title}, lock {name or id or ''}".strip(),
                 source="AM020: six-bit lock state",
             )
-        lock = self._locks.take(name, id)
-        self.post_word(self.kind.lock_value_base + lock.id * self.kind.lock_value_stride, initial)
+        lock = self._locks.take(name, as_whole(id))
+        self.post_word(self.kind.lock_value_base + lock.id * self.kind.lock_value_stride, index(initial))
         if name is not None:
-            index = int(self.engine.spec.tiles.lock_base[self.index]) + lock.id
-            self.bench.post(lambda: self.engine.lock_names.update({index: name}))
+            number = self.first_lock + lock.id
+            self.bench.post(lambda: self.engine.lock_names.update({number: name}))
         return lock
 
     def lock_value(self, lock: Lock) -> int:
@@ -269,7 +281,9 @@ class Tile:
         Raises:
             DesignError: the lock belongs to a tile that this one does not reach.
         """
-        return replace(lock, window=self._window(lock, f"lock {lock.name}", "locks"))
+        refuse(f"{self.title}, seen", instance("lock", lock, Lock, "a lock", _A_LOCK))
+        window = self._window(lock, f"lock {lock.name}", "locks")
+        return lock if window == lock.window else replace(lock, window=window)
 
     def free_channel(self, *, receives: bool, suits: Callable[[Channel], bool] | None = None) -> Channel:
         """Claim and return the lowest channel without work that is not yet claimed.
@@ -281,6 +295,10 @@ class Tile:
         Raises:
             DesignError: there is none.
         """
+        wrong = (
+            None if suits is None or callable(suits) else Wrong("suits", shown(suits), "a function or None")
+        )
+        refuse(f"{self.title}, free_channel", truth("receives", receives), wrong)
         free = [channel for channel in (self.s2mm if receives else self.mm2s) if not channel.claimed]
         for channel in [*filter(suits, free), *free]:
             channel.claimed = True
@@ -302,19 +320,11 @@ class Tile:
         Raises:
             DescriptorError: the tile cannot hold it, or its walk leaves the DMA address space.
         """
-        (words,) = chain_words(self, [number], [descriptor])
+        step = "Make one with memtile.Descriptor."
+        wrong = instance("descriptor", descriptor, Descriptor, "a descriptor", step)
+        refuse(f"{self.title}, write_bd", whole("number", number), wrong)
+        (words,) = chain_words(self, [index(number)], [descriptor])
         self.own_door.block_write32(self.kind.bd_base + number * self.kind.bd_stride, words)
-
-    def remember(self) -> Undo:
-        """Return a function that releases later claims on the tile; see ``Bench.all_or_nothing``."""
-        holders: tuple[Holder, ...] = (self._memory, self._locks, self.bd_pool, *self.s2mm, *self.mm2s)
-        undo = [holder.remember() for holder in holders]
-
-        def give_back() -> None:
-            for each in undo:
-                each()
-
-        return give_back
 
     def _saved(self) -> dict[str, Any]:
         """What the design declared of the tile, as plain data."""
@@ -354,6 +364,9 @@ class Tile:
             mask: bits that are written.
             value: their new values.
         """
+        wrong = whole("offset", offset), whole("mask", mask), whole("value", value)
+        refuse(f"{self.title}, post_mask", *wrong)
+        offset, mask, value = index(offset), index(mask), index(value)
         self.bench.post(lambda: self.own_door.mask_write32(offset, mask, value))
 
     def register(self, name: str) -> dict[str, int]:
@@ -366,12 +379,13 @@ class Tile:
         Raises:
             RegisterError: no such register, or one in each module.
         """
+        refuse(f"{self.title}, register", text("name", name))
         register = tile_register(self.kind.name, name)
         return register.unpack(self.own_door.read32(register.offset))
 
     def owns(self, thing: Buffer | Lock) -> bool:
         """Whether a buffer or lock is this tile's own."""
-        return self._is_like(thing) and thing.place == self.place
+        return isinstance(thing, Buffer | Lock) and self._is_like(thing) and thing.place == self.place
 
     def behind(self, window: str) -> str | None:
         """The tile behind a window of this tile's DMA; None where there is none that is the design's."""
@@ -407,8 +421,8 @@ class Tile:
 
     def _window(self, thing: Buffer | Lock, given: str, verb: str) -> str:
         """The window of this tile's DMA in which a buffer or lock lies."""
-        for window in self.kind.memory_windows:
-            if self._is_like(thing) and self._is_behind(window, thing.place):
+        for window in self.kind.memory_windows if self._is_like(thing) else ():
+            if self._is_behind(window, thing.place):
                 return window
         sides = " or ".join(self.kind.memory_windows)
         raise DesignError.of(
@@ -431,9 +445,12 @@ class Tile:
 
     def _is_like(self, thing: Buffer | Lock) -> bool:
         """Whether it belongs to a tile of this kind and of the same design."""
-        return thing.kind == self.kind and thing.design in (None, self.bench)
+        return same_kind(thing.kind, self.kind) and thing.design in (None, self.bench)
 
     def _must_own(self, thing: Buffer | Lock, verb: str) -> None:
+        kind, step = (Lock, _A_LOCK) if verb == "lock_value" else (Buffer, _A_BUFFER)
+        name = kind.__name__.lower()
+        refuse(f"{self.title}, {verb}", instance(name, thing, kind, f"a {name}", step))
         if not self.owns(thing):
             what = type(thing).__name__.lower()
             raise DesignError.of(
@@ -469,8 +486,7 @@ def _sheet(tile: Tile) -> Sheet:
         )
         for buffer in tile.buffers[:_SHOWN]
     ]
-    first = int(tile.engine.spec.tiles.lock_base[tile.index])
-    values = tile.engine.state.locks.value[first : first + tile.kind.locks]  # no access, which takes time
+    values = tile.engine.state.locks.value[tile.first_lock :]  # no access, which takes time
     locks = _few(f"{lock.id} {lock.name!r} = {values[lock.id]}" for lock in tile.locks)
     used = [
         channel for channel in (*tile.s2mm, *tile.mm2s) if channel.started or channel.fed or channel.taken

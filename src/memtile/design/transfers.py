@@ -7,8 +7,8 @@ transfer drawn on its buffer, and its descriptors as a table.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
 from itertools import accumulate
 from math import prod
 from pathlib import Path
@@ -24,6 +24,7 @@ from memtile.access.request import Request
 from memtile.access.tiling import NO_PORT, TilingParameters
 from memtile.access.views import View
 from memtile.arch.tiles import TILE_KINDS, WORD_BYTES
+from memtile.bd.copies import with_changes
 from memtile.bd.descriptor import Acquire, Descriptor, Release
 from memtile.design.buffers import Buffer
 from memtile.errors import Problem, TransferError, raise_if
@@ -210,13 +211,13 @@ class Transfer:
     def of(self, place: tuple[int, int] | None, design: object) -> Transfer:
         """The transfer as the tile at ``place`` of a design makes it."""
         once = self.once
-        made = replace(self, place=place, design=design)
-        return made if once is None else replace(made, once=lambda: once().of(place, design))
+        other = None if once is None else lambda: once().of(place, design)
+        return with_changes(self, place=place, design=design, once=other)
 
     def mapped(self, change: Callable[[Descriptor], Descriptor]) -> Transfer:
         """The transfer with every descriptor changed."""
         once = self.once
-        return replace(
+        return with_changes(
             self,
             descriptors=tuple(map(change, self.descriptors)),
             once=None if once is None else lambda: once().mapped(change),
@@ -247,7 +248,7 @@ class Transfer:
         if times == 1:
             return self
         whole = self.in_one_run()
-        return replace(whole, descriptors=whole.descriptors * times, once=None)
+        return with_changes(whole, descriptors=whole.descriptors * times, once=None)
 
     def _incompressible(self) -> Iterator[Problem]:
         for kind in (TILE_KINDS[name] for name in dict.fromkeys(d.tile for d in self.descriptors)):
@@ -281,7 +282,7 @@ class Transfer:
             descriptors[0] = descriptors[0].but(acquire=acquire)
         if release is not None:
             descriptors[-1] = descriptors[-1].but(release=release)
-        return replace(whole, descriptors=tuple(descriptors), once=None)
+        return with_changes(whole, descriptors=tuple(descriptors), once=None)
 
     def _unrepeatable(self, times: int) -> Iterator[Problem]:
         """Why the transfer cannot be repeated in one chain."""
@@ -354,6 +355,7 @@ class Transfer:
 
 
 _UG1603 = "UG1603: tiling parameters"
+_KEPT = 256  # shapes of buffers that were read or written whole last
 
 
 def transfer(
@@ -394,7 +396,8 @@ def transfer(
     )
     if allowed is not None or made.is_one_run:
         return made
-    return replace(made, once=partial(transfer, buffer, pattern, access, address=address, iteration=False))
+    once = partial(transfer, buffer, pattern, access, address=address, iteration=False)
+    return with_changes(made, once=once)
 
 
 def _parts(tasks: Sequence[QueueEntry]) -> tuple[TransferPart, ...]:
@@ -421,7 +424,7 @@ def _request(buffer: Buffer, pattern: Pattern | None, access: Access) -> Request
     """The loops over a buffer that a pattern asks for."""
     bits, whole = buffer.dtype.itemsize * 8, prod(buffer.shape)
     if pattern is None:
-        return TilingParameters().over(buffer.shape).request(bits)
+        return _whole(buffer.shape, bits)
     if isinstance(pattern, TilingParameters):
         request = pattern.over(buffer.shape).request(bits)
         if request.capacity > whole:
@@ -437,6 +440,12 @@ def _request(buffer: Buffer, pattern: Pattern | None, access: Access) -> Request
         allowed = f"a view of {whole} elements of {bits} bits"
         raise _refused(buffer, access, "view", repr(pattern), allowed, says + allowed)
     return pattern.request()
+
+
+@lru_cache(maxsize=_KEPT)
+def _whole(shape: tuple[int, ...], bits: int) -> Request:
+    """The loops over a whole buffer in order."""
+    return TilingParameters().over(shape).request(bits)
 
 
 def _refused(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from memtile.arch.tiles import TILE_KINDS
+from memtile.arch.tiles import TILE_KINDS, TileKind
 from memtile.bd.windows import place_of_lock
-from memtile.jit.tables import plain
+from memtile.jit.tables import cells, plain
 from memtile.model.dma import bd_fields
 from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.model.dma.channel_registers import QUEUE_START_BD_MASK
@@ -46,9 +46,12 @@ class BdChains:
 
     @cached_property
     def _state(self) -> State:
-        spec = self._engine.spec
-        plain_spec = spec._replace(tiles=plain(spec.tiles), kinds=plain(spec.kinds))
-        return self._engine.state._replace(spec=plain_spec)
+        """The state with what fields are read from for single numbers, as the interpreter reads it."""
+        spec, state = self._engine.spec, self._engine.state
+        found: dict[str, Any] = {name: cells(getattr(spec, name)) for name in ("tiles", "kinds")}
+        found |= {name: memoryview(getattr(spec, name)) for name in ("bd_parts", "bd_encoding")}
+        registers: Any = memoryview(state.registers)  # type: ignore[arg-type]
+        return state._replace(spec=spec._replace(**found), registers=registers)
 
     @cached_property
     def _tile(self) -> list[int]:
@@ -66,6 +69,10 @@ class BdChains:
     def loops_from(self, ch: int, bd: int) -> bool:
         """Whether the chain from ``bd`` on never ends."""
         return self._next(ch, self._from(ch, bd)[-1]) >= 0
+
+    def kind(self, ch: int) -> TileKind:
+        """Kind of a channel's tile."""
+        return TILE_KINDS[KIND_NAMES[self._state.spec.tiles.kind[self._tile[ch]]]]
 
     def length(self, ch: int, bd: int) -> int:
         """Words that a BD moves to or from memory."""
@@ -211,8 +218,7 @@ class BdChains:
 
     def pointing_to(self, ch: int, bd: int) -> list[int]:
         """The valid BDs, among those that a channel has, after which a BD comes."""
-        kind = TILE_KINDS[KIND_NAMES[int(plain(self._engine.spec.tiles).kind[self._tile[ch]])]]
-        bank = kind.bd_bank(int(self._engine.channels.number[ch]))
+        bank = self.kind(ch).bd_bank(int(self._engine.channels.number[ch]))
         return [each for each in bank if self._next(ch, each) == bd and self.is_valid(ch, each)]
 
     def is_valid(self, ch: int, bd: int) -> bool:

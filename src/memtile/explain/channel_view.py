@@ -11,12 +11,11 @@ from functools import cache
 
 from memtile.arch.register_map import TILE_MODULES, register_named
 from memtile.arch.registers import Field
-from memtile.arch.tiles import S2MM, TILE_KINDS, WORD_BYTES, TileKind, TileName
+from memtile.arch.tiles import S2MM, WORD_BYTES, TileKind, TileName
 from memtile.explain.bd_chains import BdChains, lock_seen
 from memtile.explain.lock_waits import wait_text
 from memtile.explain.names import called, channel_name
 from memtile.explain.stream_waits import WaitingWords, blocked_text
-from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.model.dma.channel_registers import ERROR_UNKNOWN_FORMAT
 from memtile.model.state.causes import Cause, Phase
 from memtile.sim.loop.engine import Engine
@@ -79,7 +78,7 @@ class ChannelView:
     @property
     def kind(self) -> TileKind:
         """Kind of the channel's tile."""
-        return TILE_KINDS[KIND_NAMES[self.engine.spec.tiles.kind[self.tile]]]
+        return self.chains.kind(self.ch)
 
     @property
     def tile(self) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.names import core_name
+from memtile.sim.kernels.listed_actions import steps_of
 from memtile.sim.kernels.lost_results import LOST, LostResult, lost_by
 from memtile.sim.loop.engine import Engine
 
@@ -18,6 +19,8 @@ _FIX_NONE = "Write into the argument that is the output, or call no function the
 def lost_findings(engine: Engine, more: Iterable[tuple[str, LostResult]] = ()) -> Iterator[Finding]:
     """What functions of cores compute and lose, each function once, with the cores that it is of.
 
+    A kernel that is a list of actions computes nothing.
+
     Args:
         engine: whose cores run.
         more: others, each with the name of its core.
@@ -25,7 +28,7 @@ def lost_findings(engine: Engine, more: Iterable[tuple[str, LostResult]] = ()) -
     found = dict[LostResult, list[str]]()
     for core in sorted(engine.cores.running):
         function = engine.cores.running[core].function
-        known = getattr(function, LOST, None)
+        known = () if steps_of(function) is not None else getattr(function, LOST, None)
         for lost in lost_by([function] if function is not None else ()) if known is None else known:
             found.setdefault(lost, []).append(core_name(engine, core))
     for name, lost in more:

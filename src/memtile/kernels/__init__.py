@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from memtile.cpp.kernels import CppKernels, cpp
     from memtile.kernels import aie as aie
     from memtile.model.state.causes import CoreCause
+    from memtile.runs.timed_kernels import timed_by
     from memtile.sim.kernels.actions import (
         Accesses,
         Action,
@@ -63,6 +64,7 @@ _HOMES = {
     "listed": "memtile.sim.kernels.listed_actions",
     "loop": "memtile.sim.kernels.listed_actions",
     "release": "memtile.sim.kernels.listed_actions",
+    "timed_by": "memtile.runs.timed_kernels",
 }
 
 __all__ = [
@@ -90,6 +92,7 @@ __all__ = [
     "listed",
     "loop",
     "release",
+    "timed_by",
 ]
 
 if not TYPE_CHECKING:

@@ -17,6 +17,7 @@ from memtile.runs.earlier_runs import RunStart
 from memtile.runs.machine import HostSteps, Machine, Values
 from memtile.runs.observing import areas_of, moves_of
 from memtile.runs.options import RunOptions, whole_cycles
+from memtile.runs.timed_kernels import take_steps
 from memtile.sim.doors.polling import POLL_CYCLES, events_are_due, next_poll, run_to_poll
 from memtile.sim.loop.clock import Stop
 from memtile.sim.loop.engine import Engine, Progress
@@ -118,6 +119,8 @@ def run_on(machine: Machine, options: RunOptions) -> Result:
     engine.host.stopped = untimed
     engine.read_by_host = any(sequence.reads for sequence in machine.hosts)
     _must_have_words(machine, untimed=untimed)
+    if not words_wanted():
+        take_steps(machine)
     start = RunStart.of(machine, options)
     recalled = start is not None and start.recalled()
     stop, late = (Stop.QUIET, None) if recalled else _advanced(machine, options, engine.now + most)

@@ -93,6 +93,10 @@ class HostSteps(Protocol):
     def reads(self) -> bool:
         """Whether it may read words."""
 
+    @property
+    def compresses(self) -> bool:
+        """Whether it is known to start tasks of compressed streams."""
+
     def beginning(self) -> list[Any] | None:
         """What it will do, as plain data; None if that is not known, or it has begun."""
 

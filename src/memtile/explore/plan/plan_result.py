@@ -123,7 +123,10 @@ def _faults(result: Result, checked: CheckResult, cycles: float, walks: bool) ->
     yield from map(str, (*result.findings, *checked.findings))
 
 
-_PUBLIC = {"memtile.sim": "memtile.kernels"}  # all other modules are offered by memtile itself
+_PUBLIC = {
+    "memtile.sim": "memtile.kernels",
+    "memtile.runs": "memtile.kernels",
+}  # all other modules are offered by memtile itself
 _LINE = 100
 
 

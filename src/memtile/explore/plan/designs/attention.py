@@ -20,6 +20,7 @@ from memtile.design.array import Array
 from memtile.design.channels import Channel
 from memtile.design.object_fifo import End
 from memtile.design.transfers import Transfer
+from memtile.runs.timed_kernels import timed_by
 from memtile.sim.kernels.actions import Action
 from memtile.sim.kernels.isolation import apart
 from memtile.sim.kernels.kernel_core import Core, Kernel
@@ -67,10 +68,10 @@ def attention(queries: Numbers, keys: Numbers, values: Numbers, tall: int, deep:
 def worker(ends: tuple[End, End, End], blocks: int, steps: int, count: int, *, data: bool) -> Kernel:
     """The core of one tile: bands of queries, keys and values in turn, what the queries get."""
     asks, both, go = ends
+    came, gone = [acquire(both.full)] * 2, [release(both.free)] * 2
+    rounds = loop(steps, *came, cycles(count), *gone)
+    block = acquire(asks.full), acquire(go.free), rounds, release(asks.free), release(go.full)
     if not data:
-        came, gone = [acquire(both.full)] * 2, [release(both.free)] * 2
-        rounds = loop(steps, *came, cycles(count), *gone)
-        block = acquire(asks.full), acquire(go.free), rounds, release(asks.free), release(go.full)
         return listed(loop(blocks, *block), name="attend")
 
     def attend(core: Core) -> Iterator[Action]:
@@ -91,7 +92,7 @@ def worker(ends: tuple[End, End, End], blocks: int, steps: int, count: int, *, d
             yield core.release(asks.free)
             yield core.release(go.full)
 
-    return attend
+    return timed_by(attend, loop(blocks, *block))
 
 
 def numbers(shape: tuple[int, ...], *, data: bool) -> tuple[Numbers, Numbers, Numbers]:

@@ -22,6 +22,7 @@ from memtile.design.channels import Channel
 from memtile.design.object_fifo import End
 from memtile.design.protocols import one_reader
 from memtile.design.tile import Tile
+from memtile.runs.timed_kernels import timed_by
 from memtile.sim.kernels.actions import Action
 from memtile.sim.kernels.isolation import apart
 from memtile.sim.kernels.kernel_core import Core, Kernel
@@ -113,8 +114,9 @@ def worker(
 ) -> Kernel:
     """A core: objects of some rows in, its part of the features of each out."""
     images, groups, halo, beside, count = counts
+    steps = loop(images, *image_steps(come, go, groups, halo, count))
     if not data:
-        return listed(loop(images, *image_steps(come, go, groups, halo, count)), name="convolution")
+        return listed(steps, name="convolution")
     border = 0 if beside else halo  # columns of zeros that do not come with the rows
     step = kind.step
 
@@ -149,7 +151,7 @@ def worker(
             for _ in range(done):
                 yield core.release(come.free)
 
-    return convolution
+    return timed_by(convolution, steps)
 
 
 def end(tile: Tile, name: str, shape: Sequence[int], depth: int, *, receives: bool) -> End:

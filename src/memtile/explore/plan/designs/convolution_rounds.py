@@ -20,6 +20,7 @@ from memtile.access.views import view
 from memtile.design.array import Array
 from memtile.design.object_fifo import End
 from memtile.design.other_tiles import ComputeTile
+from memtile.runs.timed_kernels import timed_by
 from memtile.sim.kernels.actions import Action
 from memtile.sim.kernels.isolation import apart
 from memtile.sim.kernels.kernel_core import Core, Kernel
@@ -109,13 +110,12 @@ def worker(
     """A core: chunks of images and their weights in, its channels of the features out."""
     images, weights, go = ends
     objects, count = counts
+    came = acquire(images.full), acquire(weights.full)
+    gone = release(images.free), release(weights.free)
+    chunks = loop(layer.chunks, *came, cycles(count), *gone)
+    steps = loop(objects, acquire(go.free), chunks, release(go.full))
     if not data:
-        came, gone = (
-            (acquire(images.full), acquire(weights.full)),
-            (release(images.free), release(weights.free)),
-        )
-        chunks = loop(layer.chunks, *came, cycles(count), *gone)
-        return listed(loop(objects, acquire(go.free), chunks, release(go.full)), name="convolution")
+        return listed(steps, name="convolution")
 
     def convolution(core: Core) -> Iterator[Action]:
         step = 0
@@ -135,7 +135,7 @@ def worker(
             core.write(go.buffer(number), rounded(core.read(kept)))
             yield core.release(go.full)
 
-    return convolution
+    return timed_by(convolution, steps)
 
 
 class RoundsDesign:

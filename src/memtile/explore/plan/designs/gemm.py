@@ -22,6 +22,7 @@ from memtile.design.object_fifo import End, ObjectFifo
 from memtile.design.other_tiles import ComputeTile
 from memtile.design.tile import Tile
 from memtile.design.transfers import Transfer
+from memtile.runs.timed_kernels import timed_by
 from memtile.sim.kernels.actions import Action
 from memtile.sim.kernels.isolation import apart
 from memtile.sim.kernels.kernel_core import Core, Kernel
@@ -86,9 +87,10 @@ def worker(ends: Sequence[End], block: GemmBlock, counts: tuple[int, int, int], 
     """The core of one tile: blocks of C, tiles for each of them, cycles for each of these."""
     a, b, c = ends
     blocks, steps, count = counts
+    each = acquire(a.full), acquire(b.full), cycles(count), release(a.free), release(b.free)
+    all_steps = loop(blocks, acquire(c.free), loop(steps, *each), release(c.full))
     if not data:
-        step = acquire(a.full), acquire(b.full), cycles(count), release(a.free), release(b.free)
-        return listed(loop(blocks, acquire(c.free), loop(steps, *step), release(c.full)), name="gemm")
+        return listed(all_steps, name="gemm")
 
     def gemm(core: Core) -> Iterator[Action]:
         step = 0
@@ -107,7 +109,7 @@ def worker(ends: Sequence[End], block: GemmBlock, counts: tuple[int, int, int], 
             core.write(goal, block.stored(total).astype(goal.dtype))
             yield core.release(c.full)
 
-    return gemm
+    return timed_by(gemm, all_steps)
 
 
 def spread(
@@ -327,8 +329,11 @@ def numbers(
     """A and B of small whole numbers, of which all sums are exact, and room for C."""
     m, n, k = sizes
     random = np.random.default_rng(seed=512)
-    values = [random.integers(-8, 8, shape) if data else np.zeros(shape) for shape in ((m, k), (k, n))]
-    return values[0].astype(kind), values[1].astype(kind), np.zeros((m, n), sums)
+    a, b = (
+        random.integers(-8, 8, shape).astype(kind) if data else np.zeros(shape, kind)
+        for shape in ((m, k), (k, n))
+    )
+    return a, b, np.zeros((m, n), sums)
 
 
 def dtype_of(name: Any) -> np.dtype[Any]:

@@ -18,6 +18,7 @@ from memtile.access.views import view
 from memtile.design.array import Array
 from memtile.design.object_fifo import End
 from memtile.design.tile import Tile
+from memtile.runs.timed_kernels import timed_by
 from memtile.sim.kernels.actions import Action
 from memtile.sim.kernels.isolation import apart
 from memtile.sim.kernels.kernel_core import Core, Kernel
@@ -40,8 +41,8 @@ def reduced(rows: Numbers, what: str) -> Numbers:
 
 def worker(come: End, go: End, blocks: int, count: int, what: str, *, data: bool) -> Kernel:
     """The core of one tile: bands of rows in, what becomes of them out."""
+    block = acquire(come.full), acquire(go.free), cycles(count), release(come.free), release(go.full)
     if not data:
-        block = acquire(come.full), acquire(go.free), cycles(count), release(come.free), release(go.full)
         return listed(loop(blocks, *block), name="reduce")
 
     def reduce(core: Core) -> Iterator[Action]:
@@ -53,7 +54,7 @@ def worker(come: End, go: End, blocks: int, count: int, what: str, *, data: bool
             yield core.release(come.free)
             yield core.release(go.full)
 
-    return reduce
+    return timed_by(reduce, loop(blocks, *block))
 
 
 def packets(

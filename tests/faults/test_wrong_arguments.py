@@ -1,0 +1,194 @@
+"""Does each method of arrays and tiles refuse an argument of a wrong type by name, with nothing claimed?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from memtile import Array, Buffer, MemoryTile
+from memtile.errors import DesignError, MemtileError
+
+WRONG: dict[str, Any] = {
+    "text": "x",
+    "number": 1.5,
+    "NumPy number": np.float64(2.5),
+    "list": [[1], ["a"]],
+    "mapping": {1: 2},
+    "array": np.arange(5),
+    "bytes": b"ab",
+    "class": int,
+    "object": object(),
+}
+
+
+def full(array: Array, name: str) -> Buffer:
+    """A buffer of the memory tile."""
+    tile = array.memory_tile(0)
+    return {each.name: each for each in tile.buffers}.get(name) or tile.buffer(name, 16)
+
+
+Call = Callable[[Array, Any], object]
+CALLS: dict[str, tuple[Call, frozenset[str]]] = {
+    name: (call, frozenset(fine.split(", ")))
+    for name, call, fine in (
+        ("array.device", lambda _, v: Array(v), ""),
+        ("array.columns", lambda _, v: Array("npu1", v), ""),
+        ("array.timing", lambda _, v: Array("npu1", 1, v), ""),
+        ("tile.column", lambda a, v: a.tile(v, 1), ""),
+        ("compute_tile.row", lambda a, v: a.compute_tile(0, v), ""),
+        ("memory_tile.interleaved", lambda a, v: a.memory_tile(0, interleaved=v), ""),
+        ("external.name", lambda a, v: a.external(v, np.zeros(4, np.int32)), "text"),
+        ("external.array", lambda a, v: a.external("e", v), "array"),
+        ("external.address", lambda a, v: a.external("e", np.zeros(4, np.int32), v), ""),
+        ("connect", lambda a, v: a.connect(v, a.compute_tile(0, 2).s2mm[0]), ""),
+        ("circuit.row", lambda a, v: a.circuit(0, v, "DMA0", "DMA0"), ""),
+        ("circuit.slave", lambda a, v: a.circuit(0, 1, v, "DMA0"), ""),
+        ("circuit.masters", lambda a, v: a.circuit(0, 1, "DMA0", v), ""),
+        ("fifo.name", lambda a, v: fifo(a, name=v), "text"),
+        ("fifo.producer", lambda a, v: fifo(a, producer=v), ""),
+        ("fifo.consumers", lambda a, v: fifo(a, consumers=v), ""),
+        ("fifo.depth", lambda a, v: fifo(a, depth=v), ""),
+        ("fifo.shape", lambda a, v: fifo(a, shape=v), ""),
+        ("fifo.dtype", lambda a, v: fifo(a, dtype=v), "class, NumPy number"),
+        ("fifo.repeat", lambda a, v: fifo(a, repeat=v), ""),
+        ("fifo.bank", lambda a, v: fifo(a, bank=v), ""),
+        ("fifo.at", lambda a, v: fifo(a, at=v), ""),
+        ("bus.name", lambda a, v: a.packet_bus(v, route(a)), "text"),
+        ("bus.routes", lambda a, v: a.packet_bus("p", v), ""),
+        ("bus.keep_headers", lambda a, v: a.packet_bus("p", route(a), keep_headers=v), "list, array"),
+        ("bus.ids", lambda a, v: a.packet_bus("p", route(a), ids=v), ""),
+        ("bus.order", lambda a, v: a.packet_bus("p", route(a), order=v), ""),
+        ("poll.mask", lambda a, v: a.poll(1 << 20, v, 0, 10), ""),
+        ("poll.value", lambda a, v: a.poll(1 << 20, 0, v, 10), ""),
+        ("poll.max_cycles", lambda a, v: a.poll(1 << 20, 1, 2, v), ""),
+        ("save", lambda a, v: a.save(v), "text"),
+        ("load", lambda _, v: Array.load(v), ""),
+        ("coredump.path", lambda a, v: a.coredump(v), "text"),
+        ("coredump.elf", lambda a, v: a.coredump("core", elf=v), ""),
+        ("diff", lambda a, v: a.diff(v), ""),
+        ("expect_array.name", lambda a, v: a.expect_array(v, np.zeros(4), np.zeros(4)), "text"),
+        ("expect_array.array", lambda a, v: a.expect_array("c", v, np.zeros(4)), ""),
+        ("expect_array.data", lambda a, v: a.expect_array("c", np.zeros(4), v), ""),
+        ("start_in_order", lambda a, v: a.start_in_order(v), ""),
+        ("start_in_order.job", lambda a, v: a.start_in_order([(a.memory_tile(0).mm2s[0], v, 1)]), ""),
+        ("buffer.name", lambda a, v: a.memory_tile(0).buffer(v, 16), "text"),
+        ("buffer.shape", lambda a, v: a.memory_tile(0).buffer("n", v), ""),
+        ("buffer.at", lambda a, v: a.memory_tile(0).buffer("n", 16, at=v), ""),
+        ("buffer.bank", lambda a, v: a.memory_tile(0).buffer("n", 16, bank=v), ""),
+        ("buffer.data", lambda a, v: a.memory_tile(0).buffer("n", 16, data=v), ""),
+        ("upset.buffer", lambda a, v: a.memory_tile(0).upset(v, 3, 1), ""),
+        ("upset.cycle", lambda a, v: a.memory_tile(0).upset(full(a, "b"), v, 1), ""),
+        ("upset.bits", lambda a, v: a.memory_tile(0).upset(full(a, "b"), 3, v), ""),
+        ("upset.word", lambda a, v: a.memory_tile(0).upset(full(a, "b"), 3, 1, word=v), ""),
+        ("store", lambda a, v: a.memory_tile(0).store(v, np.zeros(4)), ""),
+        ("load of a tile", lambda a, v: a.memory_tile(0).load(v), ""),
+        ("expect", lambda a, v: a.memory_tile(0).expect(v, np.zeros(4)), ""),
+        ("lock.initial", lambda a, v: a.memory_tile(0).lock(v), ""),
+        ("lock.name", lambda a, v: a.memory_tile(0).lock(0, v), "text"),
+        ("lock.id", lambda a, v: a.memory_tile(0).lock(0, id=v), ""),
+        ("lock_value", lambda a, v: a.memory_tile(0).lock_value(v), ""),
+        ("read.buffer", lambda a, v: a.memory_tile(0).read(v), ""),
+        ("read.tiling", lambda a, v: a.memory_tile(0).read(full(a, "b"), v), ""),
+        ("seen", lambda a, v: a.memory_tile(0).seen(v), ""),
+        ("free_channel.receives", lambda a, v: a.memory_tile(0).free_channel(receives=v), ""),
+        ("write_bd.number", lambda a, v: a.memory_tile(0).write_bd(v, descriptor(a)), ""),
+        ("write_bd.descriptor", lambda a, v: a.memory_tile(0).write_bd(0, v), ""),
+        ("register", lambda a, v: a.memory_tile(0).register(v), ""),
+        ("post_mask", lambda a, v: a.memory_tile(0).post_mask(0, v, 0), ""),
+        ("interleave", lambda a, v: a.memory_tile(0).interleave(v), ""),
+        ("reserve.stack", lambda a, v: a.compute_tile(0, 2).reserve(stack=v), ""),
+        ("reserve.heap_at", lambda a, v: a.compute_tile(0, 2).reserve(heap_at=v), ""),
+        ("run_kernel.endless", lambda a, v: a.compute_tile(0, 2).run_kernel(idle, endless=v), ""),
+        ("cascade_to", lambda a, v: a.compute_tile(0, 2).cascade_to(v), ""),
+    )
+}
+
+
+def fifo(array: Array, **changes: Any) -> object:
+    values = {"name": "f", "producer": array.memory_tile(0), "consumers": [array.compute_tile(0, 2)]}
+    return array.object_fifo(**{**values, "shape": 16, **changes})
+
+
+def route(array: Array) -> Any:
+    return array.memory_tile(0).mm2s[0], [array.compute_tile(0, 2).s2mm[0]]
+
+
+def descriptor(array: Array) -> Any:
+    return array.memory_tile(0).read(full(array, "b")).descriptors[0]
+
+
+def idle(core: Any) -> Any:
+    yield core.cycles(1)
+
+
+def claimed(array: Array) -> list[object]:
+    tiles = [array.tile(0, row) for row in range(3)]
+    channels = [[c.claimed for c in (*tile.s2mm, *tile.mm2s)] for tile in tiles]
+    return [[repr(tile) for tile in tiles], channels, array.fifos, array.buses, list(array.circuits.waiting)]
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_wrong_argument_is_refused_and_nothing_claimed(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    call, fine = CALLS[name]
+    for kind, value in WRONG.items():
+        if kind in fine:
+            continue
+        array = Array("npu1", columns=1)
+        full(array, "b")
+        before = claimed(array)
+        with pytest.raises(MemtileError) as caught:
+            call(array, value)
+        assert str(caught.value).replace("\n", "").isprintable(), kind
+        assert claimed(array) == before, kind
+
+
+def refused(call: Callable[[], object]) -> str:
+    with pytest.raises(DesignError) as caught:
+        call()
+    return str(caught.value)
+
+
+def test_a_buffer_is_no_array_to_compare() -> None:
+    array = Array("npu1", columns=1)
+    outside = array.external("c", np.zeros(16, np.int32))
+    assert refused(lambda: array.expect_array("c", outside, np.zeros(16))) == (  # type: ignore[arg-type]
+        "expect_array: array is Buffer(c: 16 int32, 64 bytes at 0x1000); it must be a NumPy array in "
+        "external memory (types of the Python interface). Give the array that array.external was given."
+    )
+    inside = array.memory_tile(0).buffer("b", 16)
+    assert refused(lambda: array.expect_array("c", inside, np.zeros(16))).endswith(  # type: ignore[arg-type]
+        "Compare the buffer of a tile with tile.expect(b, data)."
+    )
+    assert array.compared == []
+
+
+def test_all_wrong_arguments_are_named_at_once() -> None:
+    tile = MemoryTile()
+    wrong: Any = np.zeros((2, 3))
+    assert refused(lambda: tile.upset(tile.buffer("b", 4), "x" * 99, wrong, word=None)).split("\n") == [  # type: ignore[arg-type]
+        f"memory tile, upset: cycle is '{'x' * 68}...; it must be a whole number "
+        "(types of the Python interface).",
+        "memory tile, upset: bits is an array of float64, shape (2, 3); it must be a whole number "
+        "(types of the Python interface).",
+        "memory tile, upset: word is None; it must be a whole number (types of the Python interface).",
+    ]
+
+
+def test_whole_numbers_of_numpy_and_names_of_none_are_taken() -> None:
+    array = Array("npu1", np.int32(1))  # type: ignore[arg-type]
+    tile = array.memory_tile(np.int64(0), np.uint8(1), interleaved=np.bool_(False))  # type: ignore[arg-type]
+    buffer = tile.buffer("b", np.array([2, 8]), at=np.int32(64))  # type: ignore[arg-type]
+    assert (tile.place, buffer.shape, buffer.offset) == ((0, 1), (2, 8), 64)
+    assert tile.lock(np.int8(3), id=np.int32(5)).id == 5  # type: ignore[arg-type]
+    tile.post_mask(np.int64(tile.kind.lock_value_base), np.int32(3), np.int32(1))  # type: ignore[arg-type]
+    assert tile.owns(buffer)
+    assert not tile.owns(None)  # type: ignore[arg-type]
+    made = fifo(array, depth=(np.int32(2), 3), repeat=1, bank={array.compute_tile(0, 2): np.int32(1)})
+    assert made.depths == (2, 3)  # type: ignore[attr-defined]
