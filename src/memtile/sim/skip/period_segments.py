@@ -33,6 +33,7 @@ from memtile.sim.skip.stream_ways import NOBODY
 
 KEPT_PERIODS = 2  # of periods that read the same words again: the first one, and the last one
 _TOGETHER = 256  # accesses
+_NOWHERE = 1 << 62  # above all words
 _copy, _clear = moves()
 
 
@@ -94,7 +95,7 @@ def continues(work: Arrays, ch: int, target: int, words: int, step: int) -> bool
 @jit
 def add(st: State, work: Arrays, ch: int, target: int, words: int, step: int, last: int) -> None:
     """Add an access to the segments."""
-    if target != PADDING:
+    if target != PADDING and work.channels.meeting[ch] == 1:
         high = target + (words - 1) * step
         for n in range(work.search.moving_count[0]):
             other = work.moving[n]
@@ -133,6 +134,58 @@ def add_action(st: State, work: Arrays, row: int) -> None:
 
 
 @jit
+def find_extents(st: State, work: Arrays, first: int, end: int, done: int, periods: int) -> None:
+    """Find between which words the accesses of each channel are that :func:`gather` goes over.
+
+    Those whose words are counted have no addresses there, and meet no other channel's.
+    """
+    channels, log = work.channels, st.access_log
+    for n in range(work.search.moving_count[0]):
+        ch = work.moving[n]
+        channels.lowest[ch], channels.highest[ch], channels.meeting[ch] = _NOWHERE, -1, 0
+    for row in range(first, end):
+        ch, target = log[row, CH], log[row, TARGET]
+        if ch < 0 or target == PADDING or channels.counted[ch] > 0:
+            continue
+        high = target + (log[row, WORDS] - 1) * log[row, STEP]
+        channels.lowest[ch] = min(channels.lowest[ch], target)
+        channels.highest[ch] = max(channels.highest[ch], high)
+    for n in range(work.search.moving_count[0]):
+        ch = work.moving[n]
+        if channels.lowest[ch] <= channels.highest[ch]:
+            one, other = (done + 1) * channels.shift[ch], (done + periods) * channels.shift[ch]
+            channels.lowest[ch] += min(one, other)
+            channels.highest[ch] += max(one, other)
+
+
+@jit
+def find_meeting(st: State, work: Arrays, first: int, end: int, done: int, periods: int) -> None:
+    """Find which channels may access words of others: only their segments have to be kept in order."""
+    find_extents(st, work, first, end, done, periods)
+    channels = work.channels
+    for n in range(1, work.search.moving_count[0]):
+        one = work.moving[n]
+        for earlier in range(n):
+            other = work.moving[earlier]
+            if st.channels.direction[one] == MM2S and st.channels.direction[other] == MM2S:
+                continue
+            if (
+                channels.lowest[one] <= channels.highest[other]
+                and channels.lowest[other] <= channels.highest[one]
+            ):
+                channels.meeting[one] = channels.meeting[other] = 1
+
+
+@jit
+def gather_actions(st: State, work: Arrays, first: int, end: int) -> None:
+    """Make the segments of the actions alone, where no words are moved."""
+    work.search.segment_count[0] = 0
+    for row in range(first, end):
+        if st.access_log[row, CH] < 0:
+            add_action(st, work, row)
+
+
+@jit
 def count_anew(work: Arrays, periods: int) -> None:
     """Count the words of the log, where they are counted, from those of so many periods later on."""
     for n in range(work.search.moving_count[0]):
@@ -147,6 +200,7 @@ def gather(st: State, work: Arrays, first: int, end: int, done: int, periods: in
     """
     log = st.access_log
     work.search.segment_count[0] = 0
+    find_meeting(st, work, first, end, done, periods)
     for n in range(done + 1, done + periods + 1):
         count_anew(work, n)
         for row in range(first, end):
