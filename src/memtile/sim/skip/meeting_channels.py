@@ -16,7 +16,7 @@ _NOWHERE = 1 << 62  # above all words
 
 @jit
 def find_extents(st: State, work: Arrays, first: int, end: int, done: int, periods: int) -> None:
-    """Find between which words the accesses of each channel are that :func:`gather` goes over.
+    """Find between which words the accesses of each channel are, in the periods that are gathered.
 
     Those whose words are counted have no addresses there, and meet no other channel's.
     """
