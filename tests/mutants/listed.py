@@ -5477,8 +5477,8 @@ MUTANTS = (
     Mutant(
         "a port pauses by the words that were written",
         "model/dma/fifo.py",
-        "(c.moved[ch] + st.fifos.held[ch]) % c.length[ch] == 0",
-        "c.moved[ch] == c.length[ch]",
+        "came, length = c.moved[ch] + st.fifos.held[ch], c.length[ch]",
+        "came, length = c.moved[ch], c.length[ch]",
         "tests/timing/test_port_pause.py::"
         "test_it_pauses_while_the_descriptor_waits_for_its_lock_by_the_words_that_came",
     ),
@@ -6726,6 +6726,35 @@ MUTANTS = (
         "bit(KeptOff.CORE, st.cascading[0])",
         "0",
         "tests/timing/test_fast_forward.py::test_nothing_else_acts_while_time_is_jumped_over",
+    ),
+    Mutant(
+        "no channel's accesses meet those of another one",
+        "sim/skip/meeting_channels.py",
+        "channels.meeting[one] = channels.meeting[other] = 1",
+        "pass",
+        "tests/timing/test_fast_forward.py::test_channels_that_race_read_what_stepping_reads",
+    ),
+    Mutant(
+        "where accesses meet is found in the period that was stepped alone",
+        "sim/skip/meeting_channels.py",
+        "channels.highest[ch] += max(one, other)",
+        "pass",
+        "tests/timing/test_fast_forward.py"
+        "::test_channels_that_move_differently_meet_later_than_in_the_period",
+    ),
+    Mutant(
+        "a run without words writes words to memory where it steps",
+        "model/dma/s2mm.py",
+        "if st.clock.wordless[0] == 0:\n                for i",
+        "if True:\n                for i",
+        "tests/timing/test_without_words.py::test_words_stay_where_they_are_where_a_run_steps",
+    ),
+    Mutant(
+        "a run without words writes words to external memory where it steps",
+        "model/dma/external_write.py",
+        "if st.clock.wordless[0] == 0:",
+        "if True:",
+        "tests/timing/test_without_words.py::test_words_stay_where_they_are_where_a_run_steps",
     ),
     Mutant(
         "accesses of several channels are put off past each other",

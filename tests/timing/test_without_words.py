@@ -111,6 +111,21 @@ def test_words_that_go_through_switches_have_their_tlast() -> None:
     assert engines[1].forward.jumped >= engines[0].forward.jumped > 100
 
 
+def test_words_stay_where_they_are_where_a_run_steps() -> None:
+    """No tile's memory and no buffer outside is written, though words come to both all the time."""
+    quick = Timing(external_latency=20, external_write_latency=10, external_egress_words=16)
+    design = flowing_designs.Design(quick, 64, 2, (), (), (), 16384, 1, (), 0, 0, ())
+    engines = [flowing_designs.build(design, forward=False) for _ in range(2)]
+    for engine, words in zip(engines, (False, True), strict=True):
+        outside = engine.external.buffers["went"].array
+        engine.state.memory[:] = outside[:] = 7
+        with moving_words(words):
+            engine.run(1500)
+        left_alone = [bool((place == 7).all()) for place in (engine.state.memory, outside)]
+        assert left_alone == [not words, not words]
+    assert engines[0].channels.moved.tolist() == engines[1].channels.moved.tolist()
+
+
 def plain(result: Any) -> dict[str, Any]:
     """A result as data, without what is about words."""
     about_words = ("bit_exact", "checks", "words", "fast_forward")

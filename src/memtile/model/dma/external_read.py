@@ -41,8 +41,9 @@ def arrive(st: State, ch: int, row: int) -> None:
         st.granules.target[ch] = x.target[row, slot]  # of the access that failed, see ``external_byte``
         return
     home = external.home(st, row, x.target[row, slot], x.length[row, slot])
-    for i in range(x.length[row, slot]):
-        x.words[row, slot, i] = word_at(home + i * WORD_BYTES)
+    if st.clock.wordless[0] == 0:
+        for i in range(x.length[row, slot]):
+            x.words[row, slot, i] = word_at(home + i * WORD_BYTES)
     note(st, ch, outside(home), x.length[row, slot], ends(st, ch, row, slot))
     notes.channel_reads(st, ch, notes.EXTERNAL + x.target[row, slot], x.length[row, slot])
     x.arrived[row] += 1

@@ -39,8 +39,9 @@ def write(st: State, ch: int) -> None:
     address, count = g.port_target[ch], g.port_count[ch]
     if external.granted(st, ch, address, count):
         home = external.home(st, row, address, count)
-        for i in range(count):
-            put_word_at(home + i * WORD_BYTES, g.port_words[ch, i])
+        if st.clock.wordless[0] == 0:
+            for i in range(count):
+                put_word_at(home + i * WORD_BYTES, g.port_words[ch, i])
         note(st, ch, outside(home), count, 0)
         notes.channel_writes(st, ch, notes.EXTERNAL + address, count)
         g.port_count[ch] = 0

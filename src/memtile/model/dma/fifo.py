@@ -108,7 +108,10 @@ def _ended(st: State, ch: int) -> bool:
         return False
     if c.phase[ch] != Phase.RUN and not _waits_for_lock(st, ch):
         return False
-    return bool((c.moved[ch] + st.fifos.held[ch]) % c.length[ch] == 0)
+    came, length = c.moved[ch] + st.fifos.held[ch], c.length[ch]
+    if came < length:  # as nearly always; to divide takes longer than all else here
+        return bool(came == 0)
+    return bool(came % length == 0)
 
 
 @jit

@@ -200,12 +200,16 @@ def receive(st: State, ch: int) -> None:
     g.closed[ch] = 0
     count, owner = g.formed[ch], g.owner[ch]
     note(st, ch, g.target[ch], count, ends_with_tlast(st, ch))
-    inspected = st.guards.inspected[owner] > 0
+    inspected, wordless = st.guards.inspected[owner] > 0, st.clock.wordless[0] == 1
     if inspected:
         watchpoints.see_channel(st, ch, owner, g.target[ch], count, False)
         notes.channel_reads(st, ch, g.target[ch], count)
     for i in range(count):
         at = g.target[ch] + i
-        word = ecc.delivered(st, owner, at, False) if inspected else int(st.memory[at])
+        word = 0
+        if inspected:
+            word = ecc.delivered(st, owner, at, False)
+        elif not wordless:
+            word = int(st.memory[at])
         emit(st, ch, word, st.walks.left[ch] + count - 1 - i)
     emitted(st, ch)

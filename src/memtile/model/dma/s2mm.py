@@ -48,8 +48,9 @@ def write(st: State, ch: int) -> None:
     if g.port_bank[ch] >= 0:
         if banks.granted(st, ch):
             note(st, ch, g.port_target[ch], g.port_count[ch], 0)
-            for i in range(g.port_count[ch]):
-                st.memory[g.port_target[ch] + i] = g.port_words[ch, i]
+            if st.clock.wordless[0] == 0:
+                for i in range(g.port_count[ch]):
+                    st.memory[g.port_target[ch] + i] = g.port_words[ch, i]
             if st.guards.inspected[g.port_owner[ch]] > 0:
                 ecc.overwritten(st, g.port_owner[ch], g.port_target[ch], g.port_count[ch])
                 watchpoints.see_channel(st, ch, g.port_owner[ch], g.port_target[ch], g.port_count[ch], True)
@@ -84,8 +85,9 @@ def hand_over(st: State, ch: int) -> None:
     g.pending_bank[ch] = g.bank[ch]
     g.port_owner[ch] = g.owner[ch]
     g.since[ch] = st.clock.now[0] + 1  # phase 2a of this cycle is over
-    for i in range(g.formed[ch]):
-        g.port_words[ch, i] = g.words[ch, i]
+    if st.clock.wordless[0] == 0:
+        for i in range(g.formed[ch]):
+            g.port_words[ch, i] = g.words[ch, i]
     g.formed[ch] = 0
     g.closed[ch] = 0
     st.clock.activity[0] = 1

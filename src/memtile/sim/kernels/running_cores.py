@@ -43,6 +43,7 @@ from memtile.sim.kernels.core_links import Exchange
 from memtile.sim.kernels.isolation import looks_outside, tiles_reached
 from memtile.sim.kernels.kernel_core import INSTRUCTION_EVENTS, Core, Kernel, place
 from memtile.sim.kernels.kernel_lines import is_said, taken
+from memtile.sim.kernels.listed_actions import steps_of
 from memtile.sim.races.kernel_notes import CoreNotes
 from memtile.sim.races.race_watch import RaceWatch
 
@@ -116,6 +117,7 @@ class Running:
         links: phases of the actions on these that have ended so far.
         handed_back: an action that the kernel has given, and that its core was not set to work on yet.
         accessed: bytes of memory that the accesses it has asked for so far read and write.
+        listed: whether :func:`listed_actions.listed` made it: it asks for locks and time alone.
     """
 
     core: Core
@@ -132,6 +134,7 @@ class Running:
     links: set[CorePhase] = field(default_factory=set)
     handed_back: list[Action | None] = field(default_factory=list)
     accessed: int = 0
+    listed: bool = False
 
     @property
     def endless(self) -> bool:
@@ -247,6 +250,7 @@ class Cores:
             self._watch.core_starts(core)
         actions, enabled = _actions(kernel, seen), bool(self._control(tile) & _ENABLE)
         self.running[core] = Running(seen, actions, name, endless, _NO_STEPS, kernel, enabled)
+        self.running[core].listed = steps_of(kernel) is not None
         self._in_order = sorted(self.running)
         self._targets[core] = self._locks_of(tile)
         self._cores.phase[core], self._cores.ended[core] = CorePhase.NEXT, 0
@@ -284,7 +288,7 @@ class Cores:
             seen = self._seen(before.core.tile, before.kernel, before.function)
             actions = _actions(before.function, seen)
             again = Running(seen, actions, before.kernel, before.declared, _NO_STEPS, before.function)
-            again.enabled = before.enabled
+            again.enabled, again.listed = before.enabled, before.listed
             self.running[core] = again
 
     def resume_ended(self, core: int, kernel: str, *, endless: bool | None, released: Iterable[int]) -> None:
@@ -331,6 +335,8 @@ class Cores:
         running = self.running[core]
         if running.handed_back:
             return running.handed_back.pop()
+        if running.listed:  # it sees nothing, and makes nothing new
+            return next(running.actions, None)
         action = self._asked(core, running)
         if isinstance(action, Accesses):
             running.accessed += action.nbytes
@@ -427,6 +433,9 @@ class Cores:
         return core
 
     def _next(self, core: int, running: Running) -> None:
+        if running.listed:
+            self._next_of_list(core, running)
+            return
         if running.exchange is not None:
             running.exchange.end(self._state, core)
             if running.exchange.begin(self._state, core):
@@ -442,6 +451,18 @@ class Cores:
         touches = self.touches
         action = self.following(core)
         self.codes.note(core, action if self.touches == touches else None)
+        self._go_on(core, running, action)
+
+    def _next_of_list(self, core: int, running: Running) -> None:
+        if running.asked >= 0:
+            running.taken.add(running.asked)
+            running.asked = -1
+        action = self.following(core)
+        self.codes.note(core, action)
+        self._go_on(core, running, action)
+
+    def _go_on(self, core: int, running: Running, action: Action | None) -> None:
+        """Set the core to work on what its kernel does next; None = it has come to its end."""
         if action is None:
             self._cores.phase[core], self._cores.ended[core] = int(CorePhase.DONE), 1
             retire_cores(self._state)

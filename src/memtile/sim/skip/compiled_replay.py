@@ -14,7 +14,14 @@ from memtile.model.dma.access_log import CH, FLAGS, MANY, STEP, TARGET, WORDS, h
 from memtile.model.state.state import State
 from memtile.sim.skip.counted_walks import count, write_numbered
 from memtile.sim.skip.moved_streams import close_channel, close_streams, open_streams, shift_all
-from memtile.sim.skip.period_segments import count_anew, gather, moving_together, play_one, write_outside
+from memtile.sim.skip.period_segments import (
+    count_anew,
+    gather,
+    gather_actions,
+    moving_together,
+    play_one,
+    write_outside,
+)
 from memtile.sim.skip.records import (
     CYCLE,
     LATEST_WORDS,
@@ -38,10 +45,14 @@ def note_beginning(work: Arrays) -> None:
 def begin_replay(st: State, work: Arrays, first: int, end: int) -> None:
     """Get ready for a jump over the periods whose accesses and actions are rows ``first`` to ``end``."""
     search = work.search
-    open_streams(st, work)
     search.first_row[0] = first
-    search.same_segments[0] = 1 if moving_together(st, work) else 0
-    gather(st, work, first, end, 0, 1)
+    if st.clock.wordless[0] == 1:
+        search.same_segments[0] = 1
+        gather_actions(st, work, first, end)
+    else:
+        open_streams(st, work)
+        search.same_segments[0] = 1 if moving_together(st, work) else 0
+        gather(st, work, first, end, 0, 1)
     search.gathered_period[0] = search.done[0] = 0
     search.next_segment[0] = 0
     note_beginning(work)
@@ -51,7 +62,7 @@ def begin_replay(st: State, work: Arrays, first: int, end: int) -> None:
 def next_period(st: State, work: Arrays) -> None:
     """Begin the next period."""
     search = work.search
-    if not room_left(st, work):
+    if st.clock.wordless[0] == 0 and not room_left(st, work):
         shorten(st, work)
     if search.same_segments[0] == 0:
         gather(st, work, search.first_row[0], search.end_row[0], search.done[0], 1)
@@ -90,7 +101,8 @@ def turn_cursors(work: Arrays) -> None:
 def finish_replay(st: State, work: Arrays, start: int, times: int) -> None:
     """Bring channels, cores and what is under way on by ``times`` periods, to where the streams are."""
     shift_all(st, work, start, st.clock.now[0] - work.kept[start + CYCLE], times)
-    close_streams(st, work, times)
+    if st.clock.wordless[0] == 0:
+        close_streams(st, work, times)
 
 
 @jit
@@ -156,6 +168,8 @@ def measure_ways(st: State, work: Arrays) -> None:
 @jit
 def put_back(st: State, work: Arrays, number: int) -> None:
     """Put the words under way right, after the period was stepped up to its action ``number``."""
+    if st.clock.wordless[0] == 1:
+        return
     end = row_of_action(st, work, number)
     turn_cursors(work)
     write_again(st, work, end)

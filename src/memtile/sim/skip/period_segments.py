@@ -26,6 +26,7 @@ from memtile.sim.skip.counted_walks import (
     write_numbered,
 )
 from memtile.sim.skip.external_reads import is_outside
+from memtile.sim.skip.meeting_channels import find_meeting
 from memtile.sim.skip.records import (
     Arrays,
 )
@@ -94,7 +95,7 @@ def continues(work: Arrays, ch: int, target: int, words: int, step: int) -> bool
 @jit
 def add(st: State, work: Arrays, ch: int, target: int, words: int, step: int, last: int) -> None:
     """Add an access to the segments."""
-    if target != PADDING:
+    if target != PADDING and work.channels.meeting[ch] == 1:
         high = target + (words - 1) * step
         for n in range(work.search.moving_count[0]):
             other = work.moving[n]
@@ -133,6 +134,15 @@ def add_action(st: State, work: Arrays, row: int) -> None:
 
 
 @jit
+def gather_actions(st: State, work: Arrays, first: int, end: int) -> None:
+    """Make the segments of the actions alone, where no words are moved."""
+    work.search.segment_count[0] = 0
+    for row in range(first, end):
+        if st.access_log[row, CH] < 0:
+            add_action(st, work, row)
+
+
+@jit
 def count_anew(work: Arrays, periods: int) -> None:
     """Count the words of the log, where they are counted, from those of so many periods later on."""
     for n in range(work.search.moving_count[0]):
@@ -147,6 +157,7 @@ def gather(st: State, work: Arrays, first: int, end: int, done: int, periods: in
     """
     log = st.access_log
     work.search.segment_count[0] = 0
+    find_meeting(st, work, first, end, done, periods)
     for n in range(done + 1, done + periods + 1):
         count_anew(work, n)
         for row in range(first, end):

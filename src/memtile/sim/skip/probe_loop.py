@@ -108,10 +108,11 @@ def log_jump(st: State, work: Arrays, first: int, end: int, times: int) -> None:
     """
     log, done, gathered, made = st.access_log, 0, 0, 0
     together = moving_together(st, work)
-    gather(st, work, first, end, 0, 1)
-    if times > 1 and prolong(st, work, times - 1):
-        log_segments(st, work, 0)
-        done = times - 1
+    if times > 1:
+        gather(st, work, first, end, 0, 1)
+        if prolong(st, work, times - 1):
+            log_segments(st, work, 0)
+            done = times - 1
     while done < times - 1:
         periods = min(at_a_time(end - first), times - 1 - done)
         if periods != gathered or not together:
@@ -193,6 +194,8 @@ def jumped(st: State, work: Arrays) -> None:
     kept[start + CYCLE] += times * period
     goes_into_log = search.recording[0] == WITH_LOG
     if slot < LOOK_SLOT:
+        if st.clock.wordless[0] == 1:  # the jump needed none
+            gather(st, work, first, end, 0, 1)
         goes_into_log = 2 * search.segment_count[0] * times < st.access_log[0, LIMIT] - st.access_log[0, NEXT]
     if goes_into_log:
         log_jump(st, work, first, end, times)

@@ -258,7 +258,8 @@ class Moves(NamedTuple):
         open_last: 1 = its last word has TLAST.
         only_padding: 1 = the period has only padding.
         lowest: lowest word of memory that the period accesses.
-        highest: highest one.
+        highest: highest one; below ``lowest`` = it accesses none.
+        meeting: 1 = another channel may access some of these words, and one of the two writes.
         ends: words with TLAST in the period.
         flow: where the stream begins in ``flow``, -1 = it comes from or goes to a host.
         producer: S2MM: channel that its words come from through switches, -1 = none.
@@ -281,6 +282,7 @@ class Moves(NamedTuple):
     only_padding: Ints
     lowest: Ints
     highest: Ints
+    meeting: Ints
     ends: Ints
     flow: Ints
     producer: Ints
