@@ -14903,4 +14903,18 @@ MUTANTS = (
         "",
         "tests/faults/test_ended_rings.py::test_the_lock_of_a_neighbour_is_told_from_the_own_one",
     ),
+    Mutant(
+        "no race is looked for where words are wrong",
+        "cli/repairs.py",
+        "    if tried.best is None and not options.check and any(map(is_unplaced, result.findings)):",
+        "    if tried.best is None and options.check and any(map(is_unplaced, result.findings)):",
+        "tests/clients/test_wrong_by_races.py::test_a_reader_that_takes_one_half_of_a_join_is_named_and_not_who_passes_it_on",
+    ),
+    Mutant(
+        "a race begins with who came first",
+        "explain/race_findings.py",
+        "    if not is_ordered and writer_waits",
+        "    if is_ordered and writer_waits",
+        "tests/clients/test_wrong_by_races.py::test_a_reader_that_takes_one_half_of_a_join_is_named_and_not_who_passes_it_on",
+    ),
 )

@@ -55,7 +55,9 @@ def with_tried_repair(
         options: of the run.
         expected: arrays that must come out, by name.
     """
+    from memtile.explain.findings import is_unplaced
     from memtile.explain.repairs import is_wanted, with_repair
+    from memtile.explain.wrong_words import without_followers
 
     result, repairs = done.result, made.repairs
     if repairs is None or options.untimed or not is_wanted(result) or not result.findings:
@@ -63,6 +65,10 @@ def with_tried_repair(
     if expected:
         repairs = replace(repairs, expected=expected)
     tried = _searched(repairs, result, (), options)
+    if tried.best is None and not options.check and any(map(is_unplaced, result.findings)):
+        races = repairs.races(options)
+        result = replace(result, findings=without_followers((*races, *result.findings)))
+        tried = _searched(repairs, result, (), options) if races else tried
     return replace(done, result=replace(result, findings=with_repair(result.findings, tried)))
 
 

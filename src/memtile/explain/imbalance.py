@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from memtile.explain.deadlock.graph import PartyKind, WaitGraph
-from memtile.explain.findings import WRONG_LOCK, Finding
+from memtile.explain.findings import RACES, WRONG_LOCK, Finding
 from memtile.jit.tables import plain
 from memtile.model.state.causes import CorePhase
 from memtile.sim.loop.engine import Engine
@@ -43,7 +43,7 @@ _WAITS = frozenset(
     "MT0325",
 }
 """Of a wait, which may come of whatever is wrong with a lock ahead of it."""
-_RACES = frozenset(("MT0201", "MT0202", "MT0203", "MT0204", "MT0205", WRONG_LOCK))
+_RACES = RACES | {WRONG_LOCK}
 
 
 @dataclass(frozen=True, slots=True)
