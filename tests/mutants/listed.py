@@ -14917,4 +14917,25 @@ MUTANTS = (
         "    if is_ordered and writer_waits",
         "tests/clients/test_wrong_by_races.py::test_a_reader_that_takes_one_half_of_a_join_is_named_and_not_who_passes_it_on",
     ),
+    Mutant(
+        "a body that gathers loses a release",
+        "importers/kernels/lock_steps.py",
+        "    return bool(own) and branch in nodes and any(on)",
+        "    return bool(own) and branch in nodes",
+        "tests/faults/test_kept_in_a_branch.py::test_a_body_that_releases_on_both_ways_or_gathers_is_fine",
+    ),
+    Mutant(
+        "an object that is used again is no finding of a check",
+        "check/check.py",
+        "(*unfit.values(), *used_again(facts))",
+        "tuple(unfit.values())",
+        "tests/faults/test_kept_in_a_branch.py::test_an_object_that_one_way_keeps_while_it_passes_on_another_one_is_a_warning",
+    ),
+    Mutant(
+        "a program that fails is told nothing",
+        "cli/iron_program.py",
+        "        if end.code:\n",
+        "        if not end.code:\n",
+        "tests/faults/test_kept_in_a_branch.py::test_a_program_that_fails_is_told_what_its_last_run_found",
+    ),
 )

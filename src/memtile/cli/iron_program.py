@@ -57,8 +57,13 @@ def run_as_it_is(file: str, arguments: Sequence[str], device: str | None) -> Non
         os.environ["MEMTILE_DEVICE"] = device
     typer.echo(f"{file}: a program of IRON (it imports aie), run as it is with memtile as its NPU", err=True)
     modules: list[Module] = []
-    with noting_modules(modules):
-        run(file, arguments)
+    try:
+        with noting_modules(modules):
+            run(file, arguments)
+    except SystemExit as end:
+        if end.code:
+            _say_what_was_found()
+        raise
     sys.stdout.flush()
     if has_run():
         return
@@ -72,6 +77,15 @@ def run_as_it_is(file: str, arguments: Sequence[str], device: str | None) -> Non
             f"gives: memtile run --bottleneck {file}"
         )
     typer.echo(f"note: {file} {says}", err=True)
+
+
+def _say_what_was_found() -> None:
+    """What the last run of a program has found that then says that something is wrong."""
+    from memtile.explain.finding_places import placed
+    from memtile.iron.running import last_findings
+
+    for finding in last_findings():
+        typer.echo(f"finding: {placed(finding)}", err=True)
 
 
 def iron_array(
