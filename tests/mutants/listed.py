@@ -14922,7 +14922,7 @@ MUTANTS = (
         "importers/kernels/lock_steps.py",
         "    return bool(own) and branch in nodes and any(on)",
         "    return bool(own) and branch in nodes",
-        "tests/faults/test_kept_in_a_branch.py::test_a_body_that_releases_on_both_ways_or_gathers_is_fine",
+        "tests/faults/test_kept_in_a_branch.py::test_a_body_that_works_on_an_object_in_several_turns_is_fine",
     ),
     Mutant(
         "an object that is used again is no finding of a check",
