@@ -14938,4 +14938,18 @@ MUTANTS = (
         "        if not end.code:\n",
         "tests/faults/test_kept_in_a_branch.py::test_a_program_that_fails_is_told_what_its_last_run_found",
     ),
+    Mutant(
+        "a depth is that of another object FIFO's end",
+        "importers/python/program_changes.py",
+        " and end.attr in _ENDS and ast.unparse(end.value) in names:",
+        " and end.attr in _ENDS:",
+        "tests/faults/test_program_changes.py::test_a_depth_of_an_object_fifo_is_changed_at_the_end_that_has_it",
+    ),
+    Mutant(
+        "a program is changed without a check",
+        "cli/repairs.py",
+        "            return result, bool(again) and all(each.good for each in again)",
+        "            return result, not again",
+        "tests/faults/test_program_changes.py::test_a_skip_connection_that_is_too_short_is_made_deeper_in_the_program",
+    ),
 )

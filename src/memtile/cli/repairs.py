@@ -188,8 +188,9 @@ def _program_repairs(
 
     def once(source: str, options: RunOptions) -> tuple[Result, bool]:
         with source_instead(name, source):
-            changed = _made(name, asked)
-            return changed.run(options).result, _is_clean_array(changed)
+            result = _made(name, asked).run(options).result
+            again = asked.check([name], asked.device, asked.settings, asked.kernels) if result.good else []
+            return result, bool(again) and all(each.good for each in again)
 
     text = Text(name, read_bytes(name, "text_bytes").decode("utf-8").replace("\r\n", "\n"))
     assert made.repairs is not None
@@ -197,17 +198,6 @@ def _program_repairs(
     search = partial(_searched, before=before, findings=findings, options=_OPTIONS)
     tried, said = repairs.search(search, before)
     return text, tried, said
-
-
-def _is_clean_array(made: Runnable) -> bool:
-    """Whether a check finds no error in a program's design."""
-    from memtile.check.check import check
-    from memtile.check.checked_program import of_mlir
-    from memtile.importers.hosted_array import HostedArray
-
-    design = made.design
-    assert isinstance(design, HostedArray)
-    return check(made.name, lambda: of_mlir(design.loaded)).good
 
 
 def _program_options(asked: Fixing) -> ProgramOptions:
