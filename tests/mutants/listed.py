@@ -14952,4 +14952,18 @@ MUTANTS = (
         "            return result, not again",
         "tests/faults/test_program_changes.py::test_a_skip_connection_that_is_too_short_is_made_deeper_in_the_program",
     ),
+    Mutant(
+        "main that finds its outputs wrong has waited",
+        "adf/program_run.py",
+        "        if self._played(goes_on) or account.is_closed:",
+        "        if self._played(goes_on):",
+        "tests/clients/test_graph_program.py::test_main_that_finds_its_outputs_wrong_has_not_waited_either",
+    ),
+    Mutant(
+        "main that gave up has closed its graph",
+        "adf/host_check.py",
+        "        self.is_closed = known and (self.is_closed or isinstance(request, asked.End))",
+        "        self.is_closed = known",
+        "tests/clients/test_graph_program.py::test_main_that_finds_its_outputs_wrong_has_not_waited_either",
+    ),
 )
