@@ -14966,4 +14966,18 @@ MUTANTS = (
         "        self.is_closed = known",
         "tests/clients/test_graph_program.py::test_main_that_finds_its_outputs_wrong_has_not_waited_either",
     ),
+    Mutant(
+        "a sender is short however often the others have sent",
+        "explain/deadlock/short_senders.py",
+        " and _came(lock, waits) > _came(own, waits) for lock in others):",
+        " for lock in others):",
+        "tests/faults/test_short_senders.py::test_a_sender_is_not_blamed_for_a_core_that_takes_more_or_others_that_end_too",
+    ),
+    Mutant(
+        "a sender is short though nobody waits for more",
+        "explain/deadlock/short_senders.py",
+        "    if not ready or wanting is None:",
+        "    if not ready:",
+        "tests/faults/test_short_senders.py::test_nobody_sends_too_little_where_all_that_is_wanted_came",
+    ),
 )

@@ -16,6 +16,7 @@ from memtile.explain.deadlock.graph import PartyKind, Via
 from memtile.explain.deadlock.packet_ids import PacketIds
 from memtile.explain.deadlock.planned_words import PlannedWords
 from memtile.explain.deadlock.sentences import UNRELEASED, Sentences, receives
+from memtile.explain.deadlock.short_senders import short_sender
 from memtile.explain.deadlock.switch_waits import Party
 from memtile.explain.deadlock.tokens import silent_tasks, stuck_token, token_is_stuck
 from memtile.explain.deadlock.unsent_ids import UNSENT
@@ -374,7 +375,8 @@ class ChainEnd:
                 return self._made("MT0304", f"{says}; {self._name} {did}", fix)
             if len(cores) > 1:
                 return self._starved_cores(cores, did, fix)
-            return self._starved_core(cores[0], did, fix)
+            short = short_sender(self.party, cores[0], self.waits, self.words)
+            return short or self._starved_core(cores[0], did, fix)
         no_task = "never had a task" if used is False else "has no task"
         code = self._code("MT0312", "MT0113")
         return self._made(code, f"{says}; {self._name} {no_task}", f"Start a task on {self._name}.")
