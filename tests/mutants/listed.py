@@ -14980,4 +14980,18 @@ MUTANTS = (
         "    if not ready:",
         "tests/faults/test_short_senders.py::test_nobody_sends_too_little_where_all_that_is_wanted_came",
     ),
+    Mutant(
+        "a receiver that waits is not known to be wanted",
+        "explain/deadlock/unsent_ids.py",
+        "            if missing and (end == waiting or _is_wanted(planned, end)):",
+        "            if missing and _is_wanted(planned, end):",
+        "tests/faults/test_unsent_ids.py::test_a_receiver_that_waits_is_one_whose_words_are_wanted",
+    ),
+    Mutant(
+        "an id that is sent once is as likely as one that is sent twice",
+        "importers/python/candidates.py",
+        "_LONELY_ID if often[bus, number] > 1 and not often[bus, other] else _OTHER_ID",
+        "_LONELY_ID",
+        "tests/faults/test_unsent_ids.py::test_another_stream_of_a_bus_is_tried",
+    ),
 )

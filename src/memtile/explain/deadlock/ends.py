@@ -19,7 +19,7 @@ from memtile.explain.deadlock.sentences import UNRELEASED, Sentences, receives
 from memtile.explain.deadlock.short_senders import short_sender
 from memtile.explain.deadlock.switch_waits import Party
 from memtile.explain.deadlock.tokens import silent_tasks, stuck_token, token_is_stuck
-from memtile.explain.deadlock.unsent_ids import UNSENT
+from memtile.explain.deadlock.unsent_ids import UNSENT, unsent_to
 from memtile.explain.deadlock.wrong_locks import START_THERE, control_senders, unanswered, wrong_release
 from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.lock_waits import owner
@@ -365,9 +365,9 @@ class ChainEnd:
         else:
             says = f"{self.words.name(first)} waits for words at {self.words.moved(first.number)}"
         if used and first.kind is PartyKind.CHANNEL:
-            ids = self._other_ids(first.number)
-            if ids is not None:
-                return self._made(UNSENT, f"{says}; {ids[0]}", ids[1])
+            unsent = self._unsent(says, first.number)
+            if unsent is not None:
+                return unsent
         if used:
             did, fix = self._all_sent()
             cores = self._starving_cores(first) if self._part_moved() is None else []
@@ -392,6 +392,17 @@ class ChainEnd:
         says = f"{self.words.name(receiver)} waits for more packets than are sent to it: {came} came"
         fix = f"Let it take {came} packets, or send the others."
         return self._made("MT0304", says, fix, (self.words.side(receiver),))
+
+    def _unsent(self, says: str, receiver: int) -> Finding | None:
+        """That a receiver gets no packet, as none has an id that leads there; None if it is not so."""
+        ids = self._other_ids(receiver)
+        if ids is None:
+            return None
+        planned = PlannedWords.of(self.waits.engine, self.waits.chains)
+        doubled = unsent_to(planned, self.party.number, receiver)
+        if doubled is not None:
+            return replace(doubled, severity=Severity.ERROR)
+        return self._made(UNSENT, f"{says}; {ids[0]}", ids[1])
 
     def _other_ids(self, receiver: int) -> tuple[str, str] | None:
         """That no packet sent had an id that leads to a receiver, and the repair; None if it is not so."""
