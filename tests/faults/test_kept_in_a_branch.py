@@ -9,9 +9,11 @@ from typer.testing import CliRunner
 
 from memtile.check.check import check
 from memtile.check.checked_program import of_mlir
+from memtile.cli import iron_program
 from memtile.cli.main import app
 from memtile.explain.findings import Finding, Severity
 from memtile.importers.design import load_still
+from memtile.iron import running
 
 FILTER = """module {
   aie.device(npu1_1col) {
@@ -120,9 +122,23 @@ keep(iron.arange(64, dtype=np.int32), iron.zeros(32, dtype=np.int32))
 
 
 @pytest.mark.parametrize("code", [0, 3])
-def test_a_program_that_fails_is_told_what_its_last_run_found(tmp_path: Path, code: int) -> None:
+def test_a_program_is_told_what_its_last_run_found(tmp_path: Path, code: int) -> None:
     file = tmp_path / "keep.py"
     file.write_text(f"{PROGRAM}sys.exit({code})\n", encoding="utf-8")
     done = CliRunner().invoke(app, ["run", str(file)])
     assert done.exit_code == code
-    assert ("keep.py:16: MT0325 warning" in done.output) is (code != 0)
+    assert "keep.py:16: MT0325 warning" in done.output
+
+
+@pytest.mark.parametrize("failed", [False, True])
+def test_notes_are_for_a_program_that_fails(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *, failed: bool
+) -> None:
+    found = [
+        Finding(f"MT010{n}", each, "says", ()) for n, each in enumerate((Severity.WARNING, Severity.NOTE))
+    ]
+    monkeypatch.setattr(running, "last_findings", lambda: found)
+    iron_program._say_what_was_found(failed=failed)
+    assert [line.split()[1] for line in capsys.readouterr().err.splitlines()] == ["MT0100", "MT0101"][
+        : 1 + failed
+    ]

@@ -14932,11 +14932,11 @@ MUTANTS = (
         "tests/faults/test_kept_in_a_branch.py::test_an_object_that_one_way_keeps_while_it_passes_on_another_one_is_a_warning",
     ),
     Mutant(
-        "a program that fails is told nothing",
+        "a program that ends well is told nothing",
         "cli/iron_program.py",
-        "        if end.code:\n",
-        "        if not end.code:\n",
-        "tests/faults/test_kept_in_a_branch.py::test_a_program_that_fails_is_told_what_its_last_run_found",
+        "        if failed or finding.severity is not Severity.NOTE:",
+        "        if failed:",
+        "tests/faults/test_kept_in_a_branch.py::test_a_program_is_told_what_its_last_run_found",
     ),
     Mutant(
         "a depth is that of another object FIFO's end",
@@ -14993,5 +14993,19 @@ MUTANTS = (
         "_LONELY_ID if often[bus, number] > 1 and not often[bus, other] else _OTHER_ID",
         "_LONELY_ID",
         "tests/faults/test_unsent_ids.py::test_another_stream_of_a_bus_is_tried",
+    ),
+    Mutant(
+        "a core that reaches a lock has no part in a ring",
+        "check/ring_turns.py",
+        "    by_cores = {*from_cores(subject)}",
+        "    by_cores = subject.released or frozenset()",
+        "tests/faults/test_ring_turns.py::test_a_core_that_reaches_the_lock_may_take_part",
+    ),
+    Mutant(
+        "of two rings the one with fewer buffers is right",
+        "check/ring_turns.py",
+        "    fewer = len(reader.stretches) < len(writer.stretches)",
+        "    fewer = False",
+        "tests/faults/test_ring_turns.py::test_a_ring_of_fewer_buffers_than_the_one_that_fills_them_is_named_in_python_too",
     ),
 )

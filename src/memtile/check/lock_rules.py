@@ -29,7 +29,7 @@ Start = tuple[GivenTask, StaticBd]
 def wait_findings(subject: Subject) -> Iterator[Finding]:
     """Descriptors that can never begin: the roots, and one finding for each circle."""
     most = [int(value) for value in subject.log.locks]
-    for lock in _from_cores(subject):
+    for lock in from_cores(subject):
         most[lock] = _NO_END
     blocked = {
         number: (task, bd)
@@ -50,8 +50,8 @@ def wait_findings(subject: Subject) -> Iterator[Finding]:
         yield _circle(subject, circle)
 
 
-def _from_cores(subject: Subject) -> Iterator[int]:
-    """Locks that a core may release."""
+def from_cores(subject: Subject) -> Iterator[int]:
+    """Locks that a core may release, by index among all: where nobody knows more, all that it reaches."""
     if subject.released is not None:
         yield from subject.released
         return

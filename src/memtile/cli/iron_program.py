@@ -61,9 +61,9 @@ def run_as_it_is(file: str, arguments: Sequence[str], device: str | None) -> Non
         with noting_modules(modules):
             run(file, arguments)
     except SystemExit as end:
-        if end.code:
-            _say_what_was_found()
+        _say_what_was_found(failed=bool(end.code))
         raise
+    _say_what_was_found(failed=False)
     sys.stdout.flush()
     if has_run():
         return
@@ -79,13 +79,15 @@ def run_as_it_is(file: str, arguments: Sequence[str], device: str | None) -> Non
     typer.echo(f"note: {file} {says}", err=True)
 
 
-def _say_what_was_found() -> None:
-    """What the last run of a program has found that then says that something is wrong."""
+def _say_what_was_found(*, failed: bool) -> None:
+    """What the last run of a program has found; notes only of one that then says that something is wrong."""
     from memtile.explain.finding_places import placed
+    from memtile.explain.findings import Severity
     from memtile.iron.running import last_findings
 
     for finding in last_findings():
-        typer.echo(f"finding: {placed(finding)}", err=True)
+        if failed or finding.severity is not Severity.NOTE:
+            typer.echo(f"finding: {placed(finding)}", err=True)
 
 
 def iron_array(
