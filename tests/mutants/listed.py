@@ -1140,8 +1140,8 @@ MUTANTS = (
     Mutant(
         "what a lock has wrong is not said of a design that no run decides",
         "check/check.py",
-        "near += () if hang.findings else tuple(unfit.values())",
-        "near += () if not hang.findings else tuple(unfit.values())",
+        "near += () if hang.findings else (*unfit.values(), *used_again(facts))",
+        "near += () if hang.findings else (*used_again(facts),)",
         "tests/faults/test_lock_discipline.py::test_a_count_of_which_no_run_says_who_waits_is_a_warning",
     ),
     Mutant(
@@ -1617,8 +1617,8 @@ MUTANTS = (
     Mutant(
         "a reader of what another ring writes is no stranger",
         "check/ring_turns.py",
-        "(_repeats(reader) or elsewhere)",
-        "_repeats(reader)",
+        "(_repeats(reader) or elsewhere or fewer)",
+        "(_repeats(reader) or fewer)",
         "tests/faults/test_ring_turns.py::test_a_reader_is_named_of_a_buffer_that_another_ring_writes",
     ),
     Mutant(
@@ -1967,7 +1967,7 @@ MUTANTS = (
     Mutant(
         "packets of another id are words that are missing",
         "explain/deadlock/ends.py",
-        "            if ids is not None:\n",
+        "            if unsent is not None:\n",
         "            if False:\n",
         f"{STREAMS}test_packets_of_another_id_than_leads_to_a_channel_are_named_by_both",
     ),
@@ -11993,7 +11993,7 @@ MUTANTS = (
     Mutant(
         "a core that waits has no line",
         "explain/deadlock/sentences.py",
-        "return place_waiting(running.function, running.actions)",
+        "return in_file(running.function, place_waiting(running.function, running.actions))",
         'return ""',
         "tests/data/test_names_of_texts.py::test_a_core_that_waits_for_ever_has_the_line_where_it_waits",
     ),
@@ -13264,7 +13264,7 @@ MUTANTS = (
     Mutant(
         "a core that was put aside waits for its packets",
         "explain/deadlock/unsent_ids.py",
-        "if missing and _is_wanted(planned, end):",
+        "if missing and (end == waiting or _is_wanted(planned, end)):",
         "if missing:",
         "tests/faults/test_unsent_ids.py::test_a_receiver_whose_result_nobody_takes_is_left_alone",
     ),
@@ -14927,8 +14927,8 @@ MUTANTS = (
     Mutant(
         "an object that is used again is no finding of a check",
         "check/check.py",
-        "(*unfit.values(), *used_again(facts))",
-        "tuple(unfit.values())",
+        ", *used_again(facts))",
+        ",)",
         "tests/faults/test_kept_in_a_branch.py::test_an_object_that_one_way_keeps_while_it_passes_on_another_one_is_a_warning",
     ),
     Mutant(

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
-from memtile.arch.registers import field_of
-from memtile.arch.switch_registers import SLOT
 from memtile.explain.channel_view import ChannelView, cause_of
 from memtile.explain.core_view import link_text
 from memtile.explain.deadlock.build import EngineWaits
 from memtile.explain.deadlock.context import BEFORE_A_RUN
 from memtile.explain.deadlock.graph import PartyKind, Via
+from memtile.explain.deadlock.missed_packets import other_ids
 from memtile.explain.deadlock.packet_ids import PacketIds
 from memtile.explain.deadlock.planned_words import PlannedWords
 from memtile.explain.deadlock.sentences import UNRELEASED, Sentences, receives
@@ -25,13 +23,10 @@ from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.lock_waits import owner
 from memtile.explain.names import called, is_logic
 from memtile.explain.stream_waits import stuck_text
-from memtile.explain.switch_ways import barred_text, packet_ways, reached
+from memtile.explain.switch_ways import barred_text, packet_ways
 from memtile.jit.tables import plain
 from memtile.model.dma.channel_registers import OUT_OF_ORDER_MASK, QUEUE_START_BD_MASK
 from memtile.model.state.causes import LINKS, Cause, CorePhase, Phase
-
-_ID = field_of(SLOT, "id")
-_FEW_IDS = 4  # that lead to a channel; where all do, the stream is a circuit
 
 
 @dataclass(frozen=True, slots=True)
@@ -395,35 +390,14 @@ class ChainEnd:
 
     def _unsent(self, says: str, receiver: int) -> Finding | None:
         """That a receiver gets no packet, as none has an id that leads there; None if it is not so."""
-        ids = self._other_ids(receiver)
+        ids = other_ids(self.party.number, receiver, self.waits)
         if ids is None:
             return None
         planned = PlannedWords.of(self.waits.engine, self.waits.chains)
         doubled = unsent_to(planned, self.party.number, receiver)
         if doubled is not None:
             return replace(doubled, severity=Severity.ERROR)
-        return self._made(UNSENT, f"{says}; {ids[0]}", ids[1])
-
-    def _other_ids(self, receiver: int) -> tuple[str, str] | None:
-        """That no packet sent had an id that leads to a receiver, and the repair; None if it is not so."""
-        engine, ch = self.waits.engine, self.party.number
-        port = int(engine.channels.switch_port[ch])
-        if self.waits.of_registers or engine.channels.bds_done[receiver] or port < 0:
-            return None
-        bds = PlannedWords.of(engine, self.waits.chains).bds.get(ch, ())
-        sent = {bd.descriptor.packet.id for bd in bds if bd.descriptor.packet is not None}
-        ids = [each for each in range(_ID.maximum + 1) if self._leads(port, each, receiver)]
-        if not sent or not ids or len(ids) > _FEW_IDS or not sent.isdisjoint(ids):
-            return None
-        wanted, given = (" and ".join(f"id {each}" for each in some) for some in (ids, sorted(sent)))
-        does = f"{self._name} has sent packets of {given}, and those of {wanted} lead there"
-        return does, f"Give a descriptor packet {wanted}, or the packet flow {given}."
-
-    def _leads(self, port: int, packet: int, receiver: int) -> bool:
-        """Whether packets of an id go from a port to a channel."""
-        engine = self.waits.engine
-        ahead = self.waits.streams.ahead_of.get(receiver, -1)
-        return ahead in reached([port], partial(packet_ways, engine, packet))
+        return self._made(UNSENT, f"{says}; {self._name} {ids[0]}", ids[1])
 
     def _starved_core(self, core: Party, did: str, fix: str) -> Finding:
         """A core that waits for more than is sent, and what it has left of another object FIFO."""
