@@ -15008,4 +15008,11 @@ MUTANTS = (
         "    fewer = False",
         "tests/faults/test_ring_turns.py::test_a_ring_of_fewer_buffers_than_the_one_that_fills_them_is_named_in_python_too",
     ),
+    Mutant(
+        "what is sent once is sent too seldom",
+        "explain/deadlock/short_senders.py",
+        "    if _came(own, waits) <= 1:",
+        "    if _came(own, waits) <= 0:",
+        "tests/clients/test_corpus.py::test_a_design_has_the_findings_that_it_is_there_for[weights-sent-once-hangs]",
+    ),
 )

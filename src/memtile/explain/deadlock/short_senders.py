@@ -48,6 +48,8 @@ def _ready(core: Party, waits: EngineWaits) -> list[int]:
     if running is None:
         return []
     value, own = waits.engine.state.locks.value, waits.lock_wanted(core)
+    if _came(own, waits) <= 1:
+        return []  # what is sent once may be meant to be taken once, before the turns
     others = [lock for lock in sorted(running.taken) if lock != own and _came(lock, waits)]
     if all(int(value[lock]) > 0 and _came(lock, waits) > _came(own, waits) for lock in others):
         return others
