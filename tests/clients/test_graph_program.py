@@ -257,14 +257,8 @@ def test_ctrl_c_keeps_what_is_done(graph: str, monkeypatch: pytest.MonkeyPatch) 
     assert (out < 16, into) == (True, 16)
 
 
-@pytest.mark.usefixtures("graph")
-@pytest.mark.parametrize("how", ["ends", "waits for ever", "is interrupted"])
-def test_only_main_that_has_ended_has_never_waited(
-    how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def interrupted(*_: object) -> None:
-        raise KeyboardInterrupt
-
+def unread() -> str:
+    """The graph with an output to the host's memory for which ``main`` never waits."""
     changes = (
         ("output_plio z", "output_gmio z"),
         (
@@ -277,7 +271,31 @@ def test_only_main_that_has_ended_has_never_waited(
     for old, new in changes:
         assert old in text
         text = text.replace(old, new)
-    (tmp_path / "graph.cpp").write_text(text)
+    return text
+
+
+@pytest.mark.usefixtures("graph")
+@pytest.mark.parametrize("closes", [True, False])
+def test_main_that_finds_its_outputs_wrong_has_not_waited_either(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, closes: bool
+) -> None:
+    """It returns 1, as its memory was read too early; one that ends before its graph may have given up."""
+    monkeypatch.setenv("CODE", "1")
+    (tmp_path / "graph.cpp").write_text(unread() if closes else unread().replace("gr.end();", ""))
+    (tmp_path / "twice.cc").write_text(KERNEL)
+    done = called("check", "graph.cpp")
+    assert ("MT0116: gr.z is asked for 64 bytes, and the host never waits" in done.stdout) is closes
+
+
+@pytest.mark.usefixtures("graph")
+@pytest.mark.parametrize("how", ["ends", "waits for ever", "is interrupted"])
+def test_only_main_that_has_ended_has_never_waited(
+    how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    (tmp_path / "graph.cpp").write_text(unread())
     (tmp_path / "twice.cc").write_text(KERNEL)
     if how == "waits for ever":
         monkeypatch.setenv("ENDLESS", "1")

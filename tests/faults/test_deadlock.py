@@ -334,7 +334,7 @@ def test_an_object_fifo_that_is_full_while_its_reader_waits_for_another_one_is_n
     high.run_kernel(takes)
     (finding,) = array.run().findings
     early = "let core (0, 3) (kernel 'takes') take from @rows before it waits for @mean."
-    assert finding.fix == f"Give @rows a larger depth at its consumer end, or {early}"
+    assert finding.fix == f"Give @rows a larger depth at its consumer end in core (0, 3), or {early}"
 
 
 def spins_once(core: Core) -> Iterator[Action]:

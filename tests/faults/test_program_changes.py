@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from typer.testing import CliRunner
 
+from memtile.cli.main import app
 from memtile.errors import InputFileError
 from memtile.explain.findings import Change, Repair
 from memtile.explain.repairs import Tried
@@ -146,3 +149,81 @@ def test_a_program_runs_from_another_source_for_a_while(
         run(str(file), [])
     run(str(file), [])
     assert capsys.readouterr().out == "new\nold\n"
+
+
+_ENDS = """of_in = ObjectFifo(line, name="in")
+other = ObjectFifo(line, name="other")
+first = Worker(f, [of_in.cons(depth=1), other.prod(2)])
+second = Worker(g, [of_in.cons(4), other.cons(depth=2)])
+plain = Buffer(of_in.cons(7))
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "old", "found"),
+    [
+        (1, "1", "first = Worker(f, [of_in.cons(depth=9), other.prod(2)])"),
+        (1, "4", "second = Worker(g, [of_in.cons(9), other.cons(depth=2)])"),
+        (2, "2", ""),  # of one of two ends
+        (2, "1", ""),  # of another FIFO
+        (5, "1", ""),
+    ],
+)
+def test_a_depth_of_an_object_fifo_is_changed_at_the_end_that_has_it(line: int, old: str, found: str) -> None:
+    changes = ProgramChanges(_ENDS, "p.py", _PRINTED).of([Change("p.py", line, 0, old, "9")])
+    made = applied(Text("p.py", _ENDS), changes).splitlines()
+    assert "".join(each for each in made if each not in _ENDS.splitlines()) == found
+
+
+_RESIDUAL = """import numpy as np
+import aie.iron as iron
+from aie.iron import In, ObjectFifo, Out, Program, Runtime, Worker
+from aie.iron.controlflow import range_
+
+
+@iron.jit
+def residual(image: In, result: Out):
+    row = np.ndarray[(16,), np.dtype[np.int32]]
+    conv, out = ObjectFifo(row, name="conv"), ObjectFifo(row, name="out")
+    act = ObjectFifo(row, name="rows")
+
+    def gathers(act, conv):
+        rows = act.acquire(4)
+        for _ in range(4):
+            y = conv.acquire(1)
+            y[0] = rows[0][0] + rows[3][0]
+            conv.release(1)
+        act.release(4)
+
+    def adds(skip, conv, out):
+        s, x, y = skip.acquire(1), conv.acquire(1), out.acquire(1)
+        y[0] = s[0] + x[0]
+        skip.release(1)
+        conv.release(1)
+        out.release(1)
+
+    workers = [
+        Worker(gathers, [act.cons(depth=4), conv.prod()]),
+        Worker(adds, [act.cons(depth=1), conv.cons(), out.prod()]),
+    ]
+
+    def sequence(a, c, a_h, c_h):
+        a_h.fill(a)
+        c_h.drain(c, wait=True)
+
+    types = [np.ndarray[(256,), np.dtype[np.int32]]] * 2
+    rt = Runtime(sequence, [*types, act.prod(), out.cons()])
+    return Program(iron.get_current_device(), rt, workers=workers).resolve_program()
+
+
+residual(iron.arange(256, dtype=np.int32), iron.zeros(256, dtype=np.int32))
+"""
+
+
+def test_a_skip_connection_that_is_too_short_is_made_deeper_in_the_program(tmp_path: Path) -> None:
+    """The cores go on for ever: the array of a run that ended is not what a check begins with."""
+    file = tmp_path / "residual.py"
+    file.write_text(_RESIDUAL, encoding="utf-8")
+    done = CliRunner().invoke(app, ["check", "--fix", str(file)])
+    assert done.exit_code == 0, done.output
+    assert file.read_text(encoding="utf-8") == _RESIDUAL.replace("act.cons(depth=1)", "act.cons(depth=4)")

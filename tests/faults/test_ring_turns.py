@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from memtile import Array, Host, HostAction, view
+from memtile import Array, ComputeTile, Host, HostAction, view
 from memtile.check.check import check, check_design
 from memtile.check.checked_program import of_mlir
 from memtile.check.ring_turns import ring_findings
@@ -181,3 +181,40 @@ def test_iterations_that_begin_again_after_other_numbers_of_runs(
     ]
     fixes = [re.sub(r".*memory\(0,1\) (\w+ \d).* wrap of (\d+).*", r"\1 \2", each.fix) for each in found]
     assert fixes == [odd, odd] if odd else not found
+
+
+def frames(written: int, read: int, *, cores: bool = False) -> Array:
+    """Rings of so many buffers in a memory tile, or in a compute tile with a core that may take part."""
+    array = Array("npu1", columns=1)
+    gate, store = array.interface_tile(0), array.compute_tile(0, 2) if cores else array.memory_tile(0)
+    ring = [store.buffer(f"frame {n}", 16) for n in range(max(written, read))]
+    free, full = store.lock(written, "free"), store.lock(0, "full")
+    writes = [store.write(each).guarded(free.acquire(), full.release()) for each in ring[:written]]
+    store.s2mm[0].start(*writes, loop=True)
+    reads = [store.read(each).guarded(full.acquire(), free.release()) for each in ring[:read]]
+    store.mm2s[0].start(*reads, loop=True)
+    array.connect(gate.mm2s[0], store.s2mm[0])
+    array.connect(store.mm2s[0], gate.s2mm[0])
+    gate.mm2s[0].start(gate.read(array.external("sent", np.arange(96, dtype=np.int32))))
+    gate.s2mm[0].start(gate.write(array.external("came", np.zeros(96, np.int32))))
+    if cores and isinstance(store, ComputeTile):
+        store.run_kernel(lambda core: iter([core.cycles(1)]))
+    return array
+
+
+def test_a_ring_of_fewer_buffers_than_the_one_that_fills_them_is_named_in_python_too() -> None:
+    assert check_design(lambda: frames(3, 3)).findings == ()
+    (found,) = check_design(lambda: frames(3, 2)).findings
+    assert found.code == "MT0209"
+    assert found.sides[0].who == "memory(0,1) MM2S 0 (BD 3)"
+    assert found.fix == (
+        "Let memory(0,1) MM2S 0 (BD 3) go through 3 buffers in turn, as the other does, and not 2."
+    )
+    (other,) = check_design(lambda: frames(2, 3)).findings
+    assert (other.code, other.sides[0].who) == ("MT0209", "memory(0,1) S2MM 0 (BD 0)")
+
+
+def test_a_core_that_reaches_the_lock_may_take_part() -> None:
+    assert not [
+        each for each in check_design(lambda: frames(3, 2, cores=True)).findings if each.code == "MT0209"
+    ]

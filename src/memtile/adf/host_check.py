@@ -40,10 +40,12 @@ class HostAccount:
 
     Attributes:
         findings: calls that wait for ever, and outputs that ``main`` never waits for.
+        is_closed: ``main`` has ended its graph, and no call before brought data of the array.
     """
 
     def __init__(self, lowered: Lowered) -> None:
         self.findings: list[Finding] = []
+        self.is_closed = False
         self._lowered, self._lookup = lowered, lowered.lookup
         self._rounds: dict[int, int | None] = {}
         self._sent: dict[int, int] = {}
@@ -55,10 +57,12 @@ class HostAccount:
     def goes_on(self, request: Request) -> bool:
         """Count a call of ``main``; False = nothing is known of what comes behind it."""
         self._calls += 1
-        return self._calls <= _MOST_CALLS and self._counted(request) and not self.findings
+        known = self._calls <= _MOST_CALLS and self._counted(request) and not self.findings
+        self.is_closed = known and (self.is_closed or isinstance(request, asked.End))
+        return known
 
     def ended(self) -> None:
-        """``main`` has come to a good end, and nothing that it did depended on data of the array."""
+        """``main`` has come to its end, and nothing that it did depended on data of the array."""
         found = unread_findings(self._lookup, self._unread, profiled=False, code=_NOT_AWAITED)
         self.findings.extend(found)
 

@@ -330,7 +330,7 @@ class ProgramRun:
             self._run = cast("GraphRun", record)
             return self._description == lowered.plan.description and account.goes_on(request)
 
-        if self._played(goes_on):
+        if self._played(goes_on) or account.is_closed:  # it may have found its outputs wrong
             account.ended()
         return account.findings
 

@@ -31,7 +31,7 @@ from memtile.explain.deadlock.unsent_ids import unsent_findings
 from memtile.explain.depths import Hang, depth_findings, doubtful_depths
 from memtile.explain.finding_places import file_place, in_order
 from memtile.explain.findings import CONNECTIONS, OF_WAITS, Finding, Severity, Side
-from memtile.explain.imbalance import UNFIT, Imbalance, with_imbalances
+from memtile.explain.imbalance import UNFIT, Imbalance, used_again, with_imbalances
 from memtile.explain.lock_waits import lock_text
 from memtile.explain.lost_results import lost_findings
 from memtile.explain.oddities import INSTEAD_OF_WAITS, comes_of_chains, instead_of_waits
@@ -202,7 +202,7 @@ def _with_hangs(
         subject.notes.append(f"undecided whether every run finishes: {undecided}")
     near = () if hang.findings or undecided else _needed_depths(subject.engine, make)
     unfit = {each.finding.message: _softer(each.finding) for each in facts if each.finding.code == UNFIT}
-    near += () if hang.findings else tuple(unfit.values())
+    near += () if hang.findings else (*unfit.values(), *used_again(facts))
     if proved is not None and near:
         proved = proved.doubted(*(f"finding {finding.code}" for finding in near))
     return [*raised, *beyond, *near], proved

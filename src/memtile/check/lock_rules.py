@@ -8,14 +8,16 @@ chain can. What cannot begin even so never will: the rule blames no design that 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from memtile.arch.tiles import MEMORY
 from memtile.check.checked_program import Subject
-from memtile.check.task_list import GivenTask, StaticBd, bd_text
+from memtile.check.task_list import GivenTask, StaticBd, bd_text, each_bd
 from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.lock_waits import lock_text, owner, values_text
+from memtile.explain.lock_windows import OtherWindow, other_window
 from memtile.explain.names import core_name
 from memtile.jit.tables import plain
 
@@ -27,7 +29,7 @@ Start = tuple[GivenTask, StaticBd]
 def wait_findings(subject: Subject) -> Iterator[Finding]:
     """Descriptors that can never begin: the roots, and one finding for each circle."""
     most = [int(value) for value in subject.log.locks]
-    for lock in _from_cores(subject):
+    for lock in from_cores(subject):
         most[lock] = _NO_END
     blocked = {
         number: (task, bd)
@@ -48,8 +50,8 @@ def wait_findings(subject: Subject) -> Iterator[Finding]:
         yield _circle(subject, circle)
 
 
-def _from_cores(subject: Subject) -> Iterator[int]:
-    """Locks that a core may release."""
+def from_cores(subject: Subject) -> Iterator[int]:
+    """Locks that a core may release, by index among all: where nobody knows more, all that it reaches."""
     if subject.released is not None:
         yield from subject.released
         return
@@ -141,11 +143,26 @@ def _side(subject: Subject, task: GivenTask, bd: StaticBd) -> Side:
     return Side(bd_text(subject.engine, task, bd), does, task.place)
 
 
+def _window(subject: Subject, task: GivenTask, bd: StaticBd) -> OtherWindow | None:
+    """The window of the lock that a BD waits for, if its tile's own lock of that number was meant."""
+    releases = (each.release for _, each in each_bd(subject.log.tasks) if each.release is not None)
+    given = {each.lock for each in releases if each.value > 0}
+    given |= {lock for lock, value in enumerate(subject.log.locks) if value > 0}
+    tile = int(subject.engine.channels.tile[task.ch])
+    return other_window(subject.engine, tile, int(bd.descriptor.acquire.id), given)
+
+
 def _unreachable(subject: Subject, task: GivenTask, bd: StaticBd, most: int) -> Finding:
     assert bd.acquire is not None
     side = _side(subject, task, bd)
     lock = lock_text(subject.engine, bd.acquire.lock)
-    if _wanted(bd) > MEMORY.lock_value_max:
+    window = _window(subject, task, bd) if not most else None
+    if window is not None:
+        tile = int(subject.engine.channels.tile[task.ch])
+        side = replace(side, place=subject.engine.bd_places.get((tile, bd.number)) or side.place)
+        why = f"{window.text(bd.number)}, and nothing releases it"
+        fix = window.fix(bd.number)
+    elif _wanted(bd) > MEMORY.lock_value_max:
         why = f"a lock counts to {MEMORY.lock_value_max} at most"
         fix = "Acquire less at once."
     elif most:

@@ -17,6 +17,7 @@ from memtile.access.walk import Walk
 from memtile.arch.tiles import S2MM, WORD_BYTES
 from memtile.bd.windows import place_of_address
 from memtile.check.checked_program import Subject
+from memtile.check.lock_rules import from_cores
 from memtile.check.task_list import GivenTask, StaticBd, bd_text, kind_of
 from memtile.explain.findings import Finding, Severity, Side, WordRange
 from memtile.explain.lock_waits import lock_text
@@ -134,8 +135,6 @@ class _User(NamedTuple):
 
 def _apart(subject: Subject, known: Sequence[Ring], told: Container[int]) -> Iterator[Finding]:
     """Descriptors that read no word of what those write for which they wait, however many take part."""
-    if subject.released is None:
-        return
     users = [_User(ring, at) for ring in known for at in range(len(ring.stretches))]
     takers, givers = _by_lock(users)
     others = {
@@ -146,7 +145,7 @@ def _apart(subject: Subject, known: Sequence[Ring], told: Container[int]) -> Ite
         for step in (bd.acquire, bd.release)
         if step is not None
     }
-    for lock in sorted((takers.keys() & givers.keys()) - subject.released - others):
+    for lock in sorted((takers.keys() & givers.keys()) - {*from_cores(subject)} - others):
         gives, takes = givers[lock], takers[lock]
         channels = {each.ring.task.ch for each in (*gives, *takes)}
         if int(subject.log.locks[lock]) or any(ch in told for ch in channels):
@@ -220,8 +219,7 @@ def _stretch(subject: Subject, task: GivenTask, bd: StaticBd) -> Stretch | None:
 
 def _pairs(subject: Subject, rings: Sequence[Ring]) -> Iterator[tuple[Ring, Ring]]:
     """Writers and readers that alone use the lock by which the reader waits for the writer, from 0 on."""
-    if subject.released is None:
-        return
+    by_cores = {*from_cores(subject)}
     users: dict[int, set[int]] = {}
     for task in subject.log.tasks:
         for bd in task.bds:
@@ -232,7 +230,7 @@ def _pairs(subject: Subject, rings: Sequence[Ring]) -> Iterator[tuple[Ring, Ring
         lock = writer.released
         readers = [ring for ring in rings if not ring.writes and ring.acquired == lock]
         alone = users[lock] == {writer.task.ch, *(ring.task.ch for ring in readers)}
-        empty = not int(subject.log.locks[lock]) and lock not in subject.released
+        empty = not int(subject.log.locks[lock]) and lock not in by_cores
         if writer.writes and alone and empty and len(readers) == 1:
             yield writer, readers[0]
 
@@ -257,7 +255,7 @@ def _unread(
 ) -> Finding:
     """The writer comes first if it writes a buffer twice or both go through all; else the reader.
 
-    The reader does too where another ring writes what it reads.
+    The reader does too where another ring writes what it reads, or where it has fewer buffers.
     """
     elsewhere = any(
         each.meets(reader.stretches[at[1]])
@@ -265,7 +263,8 @@ def _unread(
         if ring.writes and ring.task.ch != writer.task.ch
         for each in ring.stretches
     )
-    astray = (_repeats(reader) or elsewhere) and not _repeats(writer)
+    fewer = len(reader.stretches) < len(writer.stretches)
+    astray = (_repeats(reader) or elsewhere or fewer) and not _repeats(writer)
     odd = (reader, writer) if astray else (writer, reader)
     places = at if odd[0] is writer else at[::-1]
     sides = [_side(subject, ring, n) for ring, n in zip(odd, places, strict=True)]
@@ -280,6 +279,9 @@ def _unread(
         if sure
         else "Let both go through their buffers in the same order; one of these two has the wrong one."
     )
+    if astray and fewer and not elsewhere and not sure:
+        own, others = len(reader.stretches), len(writer.stretches)
+        fix = f"Let {sides[0].who} go through {others} buffers in turn, as the other does, and not {own}."
     severity = Severity.ERROR if sure else Severity.WARNING
     return Finding("MT0209", severity, message, tuple(sides), (_words(subject, odd[0], places[0]),), fix=fix)
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from memtile.arch.tiles import S2MM, TILE_KINDS
 from memtile.check.checked_program import Subject
+from memtile.check.ended_rings import ended_ring
 from memtile.check.task_list import GivenTask, StaticBd, each_bd
 from memtile.explain.coded_ends import CodedPart, coded_findings
 from memtile.explain.deadlock.balance_findings import sure_lengths
@@ -214,7 +215,11 @@ def _lengths(subject: Subject, ends: dict[int, list[int] | None]) -> Iterator[Fi
             by_hand = sender in subject.fed or receiver in subject.fed
             if by_hand or sent is None or taken is None or sent == taken or not taken:
                 continue
-            yield _differ(subject, sender, receiver, sent, taken)
+            yield (
+                ended_ring(subject, receiver, sent, sender)
+                or ended_ring(subject, sender, taken, receiver)
+                or _differ(subject, sender, receiver, sent, taken)
+            )
 
 
 def words_of(subject: Subject, ch: int) -> int | None:

@@ -57,8 +57,13 @@ def run_as_it_is(file: str, arguments: Sequence[str], device: str | None) -> Non
         os.environ["MEMTILE_DEVICE"] = device
     typer.echo(f"{file}: a program of IRON (it imports aie), run as it is with memtile as its NPU", err=True)
     modules: list[Module] = []
-    with noting_modules(modules):
-        run(file, arguments)
+    try:
+        with noting_modules(modules):
+            run(file, arguments)
+    except SystemExit as end:
+        _say_what_was_found(failed=bool(end.code))
+        raise
+    _say_what_was_found(failed=False)
     sys.stdout.flush()
     if has_run():
         return
@@ -72,6 +77,17 @@ def run_as_it_is(file: str, arguments: Sequence[str], device: str | None) -> Non
             f"gives: memtile run --bottleneck {file}"
         )
     typer.echo(f"note: {file} {says}", err=True)
+
+
+def _say_what_was_found(*, failed: bool) -> None:
+    """What the last run of a program has found; notes only of one that then says that something is wrong."""
+    from memtile.explain.finding_places import placed
+    from memtile.explain.findings import Severity
+    from memtile.iron.running import last_findings
+
+    for finding in last_findings():
+        if failed or finding.severity is not Severity.NOTE:
+            typer.echo(f"finding: {placed(finding)}", err=True)
 
 
 def iron_array(

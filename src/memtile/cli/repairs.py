@@ -55,7 +55,9 @@ def with_tried_repair(
         options: of the run.
         expected: arrays that must come out, by name.
     """
+    from memtile.explain.findings import is_unplaced
     from memtile.explain.repairs import is_wanted, with_repair
+    from memtile.explain.wrong_words import without_followers
 
     result, repairs = done.result, made.repairs
     if repairs is None or options.untimed or not is_wanted(result) or not result.findings:
@@ -63,6 +65,10 @@ def with_tried_repair(
     if expected:
         repairs = replace(repairs, expected=expected)
     tried = _searched(repairs, result, (), options)
+    if tried.best is None and not options.check and any(map(is_unplaced, result.findings)):
+        races = repairs.races(options)
+        result = replace(result, findings=without_followers((*races, *result.findings)))
+        tried = _searched(repairs, result, (), options) if races else tried
     return replace(done, result=replace(result, findings=with_repair(result.findings, tried)))
 
 
@@ -182,8 +188,9 @@ def _program_repairs(
 
     def once(source: str, options: RunOptions) -> tuple[Result, bool]:
         with source_instead(name, source):
-            changed = _made(name, asked)
-            return changed.run(options).result, _is_clean_array(changed)
+            result = _made(name, asked).run(options).result
+            again = asked.check([name], asked.device, asked.settings, asked.kernels) if result.good else []
+            return result, bool(again) and all(each.good for each in again)
 
     text = Text(name, read_bytes(name, "text_bytes").decode("utf-8").replace("\r\n", "\n"))
     assert made.repairs is not None
@@ -191,17 +198,6 @@ def _program_repairs(
     search = partial(_searched, before=before, findings=findings, options=_OPTIONS)
     tried, said = repairs.search(search, before)
     return text, tried, said
-
-
-def _is_clean_array(made: Runnable) -> bool:
-    """Whether a check finds no error in a program's design."""
-    from memtile.check.check import check
-    from memtile.check.checked_program import of_mlir
-    from memtile.importers.hosted_array import HostedArray
-
-    design = made.design
-    assert isinstance(design, HostedArray)
-    return check(made.name, lambda: of_mlir(design.loaded)).good
 
 
 def _program_options(asked: Fixing) -> ProgramOptions:

@@ -204,6 +204,8 @@ DROPPED = "MT0308"
 """Of a task that was dropped, which is wrong whether or not anything waits for it."""
 HIDDEN_RULE = "MT0140"
 """Of a packet rule that another one hides: receivers without packets wait because of it."""
+RACES = frozenset(("MT0201", "MT0202", "MT0203", "MT0204", "MT0205"))
+"""Of words that two use without an order."""
 WRONG_LOCK = "MT0305"
 """Of a release to the wrong lock, which a hang and a race can both come from."""
 LINK_PARTS = "MT0120"

@@ -8,10 +8,10 @@ from a missing release are not reported beside it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memtile.explain.deadlock.graph import PartyKind, WaitGraph
-from memtile.explain.findings import WRONG_LOCK, Finding
+from memtile.explain.findings import RACES, WRONG_LOCK, Finding, Severity
 from memtile.jit.tables import plain
 from memtile.model.state.causes import CorePhase
 from memtile.sim.loop.engine import Engine
@@ -43,7 +43,7 @@ _WAITS = frozenset(
     "MT0325",
 }
 """Of a wait, which may come of whatever is wrong with a lock ahead of it."""
-_RACES = frozenset(("MT0201", "MT0202", "MT0203", "MT0204", "MT0205", WRONG_LOCK))
+_RACES = RACES | {WRONG_LOCK}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +57,8 @@ class Imbalance:
         ended: model index of a tile whose core must have ended for it, as it may still release; -1 = of none.
         taken: the lock of which the core has more than it should, so that it may wait for the last unit; -1 =
             none.
+        again: a turn of the core may use the object of the turn before once more: the words may be wrong
+            where nobody waits.
     """
 
     finding: Finding
@@ -64,6 +66,13 @@ class Imbalance:
     certain: bool = True
     ended: int = -1
     taken: int = -1
+    again: bool = False
+
+
+def used_again(facts: Iterable[Imbalance]) -> list[Finding]:
+    """Warnings about objects that a core may use in two turns, of a design in which nobody waits for them."""
+    found = (replace(each.finding, severity=Severity.WARNING) for each in facts if each.again)
+    return list({each.message: each for each in found}.values())
 
 
 def imbalances_of(engine: Engine) -> list[Imbalance]:

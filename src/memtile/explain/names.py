@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from memtile.arch.ports import PORTS
 from memtile.arch.tiles import DIRECTIONS, TILE_KINDS
 from memtile.jit.tables import plain
@@ -51,3 +53,16 @@ def port_name(engine: Engine, port: int) -> str:
 def is_logic(engine: Engine, port: int) -> bool:
     """Whether the programmable logic has a stream at a switch port."""
     return bool(plain(engine.state.logic).words[port])
+
+
+def in_file(function: object, place: str) -> str:
+    """A place of a kernel with the name of its file, where it has none: ``design.py:25`` of ``line 25``.
+
+    Args:
+        function: of the kernel.
+        place: ``line 25``, or a place in a file.
+    """
+    code, (before, is_line, number) = getattr(function, "__code__", None), place.partition("line ")
+    if before or not is_line or code is None or code.co_filename.startswith("<"):
+        return place
+    return f"{Path(code.co_filename).name}:{number}"

@@ -31,7 +31,7 @@ from memtile.explain.deadlock.planned_words import PlannedWords
 from memtile.explain.deadlock.word_balance import WordBalance
 from memtile.explain.estimate import assumed, assumed_names, estimated, measured
 from memtile.explain.findings import Finding
-from memtile.explain.imbalance import imbalances_of, with_imbalances
+from memtile.explain.imbalance import imbalances_of, used_again, with_imbalances
 from memtile.explain.kernel_findings import function_findings
 from memtile.explain.lock_waits import lock_errors, owner
 from memtile.explain.model_link import ModelLink
@@ -265,7 +265,8 @@ def _findings(
     places = [*place_findings(engine, plan)] if is_used else []
     headers = [*header_findings(engine, plan)] if is_used else []
     waits = tuple(without_waits_of(headers, waits))
-    return (*places, *headers, *_hosts_first(waits), *wrong, *_stands(found, before))
+    again = used_again(imbalances_of(engine)) if not waits else []
+    return (*places, *headers, *_hosts_first(waits), *wrong, *again, *_stands(found, before))
 
 
 def _stands(found: _OpenWork, before: int) -> Iterator[Finding]:

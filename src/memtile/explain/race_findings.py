@@ -192,7 +192,7 @@ def _finding(
         code,
         Severity.NOTE if all(_before_host(each, began) for each, _ in ones) else CODES[code].severity,
         message,
-        sides=tuple(_sides(one, spots[0], sides)),
+        sides=tuple(_sides(one, spots[0], sides, writer_waits=writer_waits)),
         words=tuple(WordRange(spot.memory, spot.first, spot.count) for spot in spots),
         cycles=(min(each.later.cycle for each, _ in ones), max(each.until for each, _ in ones)),
         fix=fix,
@@ -215,12 +215,16 @@ def _together(spots: Sequence[_Spot]) -> list[_Spot]:
     return list(spans.values())
 
 
-def _sides(one: Race, spot: _Spot, sides: Sides) -> list[Side]:
+def _sides(one: Race, spot: _Spot, sides: Sides, *, writer_waits: bool) -> list[Side]:
+    """Both sides, the one first that does not wait for the other: what is wrong is said there."""
     writes = one.kind in (RaceKind.READ_WRITE, RaceKind.WRITE_WRITE)
     found = [_side(one.later, "writes" if writes else "reads", spot, sides)]
     if one.earlier is not None:
         does = "reads" if one.kind is RaceKind.READ_WRITE else "writes"
         found.insert(0, _side(one.earlier, does, spot, sides))
+    is_ordered = one.kind in (RaceKind.WRITE_WRITE, RaceKind.STALE)
+    if not is_ordered and writer_waits is not (found[0].does == f"writes {spot.text}"):
+        found.reverse()
     return found
 
 

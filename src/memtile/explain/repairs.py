@@ -30,7 +30,7 @@ _LATER = 4.0  # how many times as long as the quickest repair another one may ta
 _TRIALS = 0.7  # of the time of a search; what is left is for other schedules
 _OTHER_SCHEDULES = (1, 2)
 _NOT_AWAITED = "MT0318"
-_NO_TASK_LEFT = "MT0304"
+_NO_TASK_LEFT = ("MT0304", "MT0108")
 """A task without an end waits for nothing more, whatever else is wrong: it mends only one that ended."""
 _RACES = ("MT0201", "MT0202", "MT0204", "MT0205")
 _OUTSIDE = {"MT0314": ("lock_value",), "MT0105": ("depth", "count", "bound")} | dict.fromkeys(
@@ -298,7 +298,7 @@ def _located(finding: Finding, repair: Repair, other: Repair | None = None) -> F
 def hides(candidate: Candidate, findings: Sequence[Finding]) -> bool:
     """Whether a change would only hide what the first finding is about."""
     if candidate.kind == "loop":
-        return not findings or findings[0].code != _NO_TASK_LEFT
+        return not findings or findings[0].code not in _NO_TASK_LEFT
     return bool(findings) and candidate.kind in _OUTSIDE.get(findings[0].code, ())
 
 

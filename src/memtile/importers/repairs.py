@@ -17,7 +17,7 @@ import numpy.typing as npt
 from memtile.design.chains import other_descriptors
 from memtile.errors import MemtileError
 from memtile.explain.checks import Check
-from memtile.explain.findings import Finding, is_unplaced
+from memtile.explain.findings import RACES, Finding, is_unplaced
 from memtile.explain.repairs import (
     FAILED,
     REFUSED,
@@ -148,6 +148,19 @@ class Repairs:
             found = sorted([*found, *self.more(before)], key=lambda each: each.unlikely)
         limit = options.max_cycles
         return search(found, attempt, max_cycles=limit, confirm=confirm, seconds=seconds, watch=watch)
+
+    def races(self, options: RunOptions = USUAL, *, seconds: float = SECONDS) -> tuple[Finding, ...]:
+        """The races of the design as it is: why words may be wrong of which nobody knows who makes them.
+
+        Args:
+            options: of its run.
+            seconds: of the processor; none are known of a design that takes longer.
+        """
+        how = replace(options, check=True, history=False, data=True, progress=None)
+        done = self._run(_UNCHANGED, how, spent() + seconds)
+        if not isinstance(done, Ended):
+            return ()
+        return tuple(each for each in done.result.findings if each.code in RACES)
 
     def _has_sketches(self, before: Result | None, options: RunOptions, until: float) -> bool:
         """Whether runs without a clock show which words are wrong, in a fraction of the time."""

@@ -15,6 +15,7 @@ from memtile.arch.devices import device as find_device
 from memtile.cpp.compilers import cache_folder
 from memtile.cpp.kernels import CppKernels, cpp
 from memtile.errors import InputFileError, MemtileError, Problem
+from memtile.explain.findings import Finding
 from memtile.explain.results import Status
 from memtile.explain.summary import Layout
 from memtile.hosts.iron.runtime import CONTEXTS
@@ -78,6 +79,10 @@ _held: dict[tuple[str, CompiledDesign], Loaded] = {}
 """Designs whose arrays keep their state, by file and design; the one that ran last is the last."""
 
 
+_found: list[Finding] = []
+"""What the run that came last has found."""
+
+
 def run_design(
     design: CompiledDesign, arguments: Sequence[Any], *, file: str = "", must_finish: bool = True
 ) -> tuple[Any, int]:
@@ -118,9 +123,15 @@ def has_run() -> bool:
     return bool(_held)
 
 
+def last_findings() -> list[Finding]:
+    """What the run that came last has found, since :func:`forget_designs`."""
+    return list(_found)
+
+
 def forget_designs() -> None:
     """Let every design begin anew when it runs next."""
     _held.clear()
+    _found.clear()
 
 
 def _run_held(design: CompiledDesign, file: str, given: Sequence[Any]) -> tuple[Any, int]:
@@ -130,7 +141,7 @@ def _run_held(design: CompiledDesign, file: str, given: Sequence[Any]) -> tuple[
     before, finished = loaded.array.engine.now, False
     try:
         done = loaded.run(*given)
-        finished = _finished(done)
+        finished, _found[:] = _finished(done), done.result.findings
     finally:
         if not finished:
             _held.pop((file, design))

@@ -308,7 +308,7 @@ def _deeper(knot: Knot, waits: EngineWaits, words: Sentences) -> str:
         full = next((each for each in given if not each.full), None)
         if data is not None and data.full and full is not None and full.fifo != data.fifo:
             early = f"let {words.name(core)} take from @{full.fifo} before it waits for @{data.fifo}"
-            return f"Give @{full.fifo} a larger depth at its {full.end} end, or {early}."
+            return f"Give @{full.fifo} a larger depth at its {full.end} end in {full.at}, or {early}."
     return ""
 
 

@@ -4,33 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
-from memtile.arch.registers import field_of
-from memtile.arch.switch_registers import SLOT
 from memtile.explain.channel_view import ChannelView, cause_of
 from memtile.explain.core_view import link_text
 from memtile.explain.deadlock.build import EngineWaits
 from memtile.explain.deadlock.context import BEFORE_A_RUN
 from memtile.explain.deadlock.graph import PartyKind, Via
+from memtile.explain.deadlock.missed_packets import other_ids
 from memtile.explain.deadlock.packet_ids import PacketIds
 from memtile.explain.deadlock.planned_words import PlannedWords
 from memtile.explain.deadlock.sentences import UNRELEASED, Sentences, receives
+from memtile.explain.deadlock.short_senders import short_sender
 from memtile.explain.deadlock.switch_waits import Party
 from memtile.explain.deadlock.tokens import silent_tasks, stuck_token, token_is_stuck, unfed
-from memtile.explain.deadlock.unsent_ids import UNSENT
+from memtile.explain.deadlock.unsent_ids import UNSENT, unsent_to
 from memtile.explain.deadlock.wrong_locks import START_THERE, control_senders, unanswered, wrong_release
 from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.lock_waits import owner
 from memtile.explain.names import called, is_logic
 from memtile.explain.stream_waits import stuck_text
-from memtile.explain.switch_ways import barred_text, packet_ways, reached
+from memtile.explain.switch_ways import barred_text, packet_ways
 from memtile.jit.tables import plain
 from memtile.model.dma.channel_registers import OUT_OF_ORDER_MASK, QUEUE_START_BD_MASK
 from memtile.model.state.causes import LINKS, Cause, CorePhase, Phase
-
-_ID = field_of(SLOT, "id")
-_FEW_IDS = 4  # that lead to a channel; where all do, the stream is a circuit
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,9 +360,9 @@ class ChainEnd:
         else:
             says = f"{self.words.name(first)} waits for words at {self.words.moved(first.number)}"
         if used and first.kind is PartyKind.CHANNEL:
-            ids = self._other_ids(first.number)
-            if ids is not None:
-                return self._made(UNSENT, f"{says}; {ids[0]}", ids[1])
+            unsent = self._unsent(says, first.number)
+            if unsent is not None:
+                return unsent
         if used:
             did, fix = self._all_sent()
             cores = self._starving_cores(first) if self._part_moved() is None else []
@@ -374,7 +370,8 @@ class ChainEnd:
                 return self._made("MT0304", f"{says}; {self._name} {did}", fix)
             if len(cores) > 1:
                 return self._starved_cores(cores, did, fix)
-            return self._starved_core(cores[0], did, fix)
+            short = short_sender(self.party, cores[0], self.waits, self.words)
+            return short or self._starved_core(cores[0], did, fix)
         no_task = "never had a task" if used is False else "has no task"
         code = self._code("MT0312", "MT0113")
         return self._made(code, f"{says}; {self._name} {no_task}", f"Start a task on {self._name}.")
@@ -391,26 +388,16 @@ class ChainEnd:
         fix = f"Let it take {came} packets, or send the others."
         return self._made("MT0304", says, fix, (self.words.side(receiver),))
 
-    def _other_ids(self, receiver: int) -> tuple[str, str] | None:
-        """That no packet sent had an id that leads to a receiver, and the repair; None if it is not so."""
-        engine, ch = self.waits.engine, self.party.number
-        port = int(engine.channels.switch_port[ch])
-        if self.waits.of_registers or engine.channels.bds_done[receiver] or port < 0:
+    def _unsent(self, says: str, receiver: int) -> Finding | None:
+        """That a receiver gets no packet, as none has an id that leads there; None if it is not so."""
+        ids = other_ids(self.party.number, receiver, self.waits)
+        if ids is None:
             return None
-        bds = PlannedWords.of(engine, self.waits.chains).bds.get(ch, ())
-        sent = {bd.descriptor.packet.id for bd in bds if bd.descriptor.packet is not None}
-        ids = [each for each in range(_ID.maximum + 1) if self._leads(port, each, receiver)]
-        if not sent or not ids or len(ids) > _FEW_IDS or not sent.isdisjoint(ids):
-            return None
-        wanted, given = (" and ".join(f"id {each}" for each in some) for some in (ids, sorted(sent)))
-        does = f"{self._name} has sent packets of {given}, and those of {wanted} lead there"
-        return does, f"Give a descriptor packet {wanted}, or the packet flow {given}."
-
-    def _leads(self, port: int, packet: int, receiver: int) -> bool:
-        """Whether packets of an id go from a port to a channel."""
-        engine = self.waits.engine
-        ahead = self.waits.streams.ahead_of.get(receiver, -1)
-        return ahead in reached([port], partial(packet_ways, engine, packet))
+        planned = PlannedWords.of(self.waits.engine, self.waits.chains)
+        doubled = unsent_to(planned, self.party.number, receiver)
+        if doubled is not None:
+            return replace(doubled, severity=Severity.ERROR)
+        return self._made(UNSENT, f"{says}; {self._name} {ids[0]}", ids[1])
 
     def _starved_core(self, core: Party, did: str, fix: str) -> Finding:
         """A core that waits for more than is sent, and what it has left of another object FIFO."""

@@ -11,7 +11,7 @@ from memtile.explain.deadlock.graph import PartyKind, Via
 from memtile.explain.deadlock.switch_waits import Need, Party
 from memtile.explain.findings import Side
 from memtile.explain.lock_waits import owner, values_text
-from memtile.explain.names import called, core_name, is_logic, port_name
+from memtile.explain.names import called, core_name, in_file, is_logic, port_name
 from memtile.model.state.causes import LINKS, Cause, CoreCause, CorePhase, Phase
 from memtile.sim.kernels.kernel_core import place
 from memtile.sim.kernels.kernel_lines import is_said, place_waiting
@@ -131,12 +131,17 @@ class Sentences:
         """Where the design says what a channel or core waits for."""
         if self._waits.abstraction is not None:
             return self._waits.abstraction.place(party)
-        if party.kind is PartyKind.CHANNEL and self._engine.channels.phase[party.number] != Phase.IDLE:
+        if party.kind is PartyKind.CHANNEL and self._has_worked(party.number):
             return self._bd(party.number)
         if party.kind is PartyKind.CORE and party.number in self._engine.cores.running:
             running = self._engine.cores.running[party.number]
-            return place_waiting(running.function, running.actions)
+            return in_file(running.function, place_waiting(running.function, running.actions))
         return ""
+
+    def _has_worked(self, ch: int) -> bool:
+        """Whether a channel is at a BD, or has ended one where that is known of this very run."""
+        c = self._engine.channels
+        return bool(c.phase[ch] != Phase.IDLE or (c.bds_done[ch] and not self._waits.of_registers))
 
     def _room(self, party: Party, other: str) -> str:
         if party.kind is PartyKind.HOST:

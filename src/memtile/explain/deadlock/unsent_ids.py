@@ -32,6 +32,20 @@ def unsent_findings(planned: PlannedWords) -> Iterator[Finding]:
             yield _finding(planned, twice, receiver, packets)
 
 
+def unsent_to(planned: PlannedWords, sender: int, receiver: int) -> Finding | None:
+    """The finding that a sender has an id twice and none that leads to a receiver; None if it is not so.
+
+    Args:
+        planned: the descriptors of a design.
+        sender: model index of the channel.
+        receiver: model index of one that waits for its words.
+    """
+    bds = planned.bds.get(sender, [])
+    twice = _twice(planned, bds) if planned.is_complete(sender) else []
+    packets = _unsent(planned, sender, bds, waiting=receiver).get(receiver) if twice else None
+    return _finding(planned, twice, receiver, packets) if packets else None
+
+
 def _twice(planned: PlannedWords, bds: Sequence[PlannedBd]) -> list[PlannedBd]:
     """The descriptors whose packet id others of the channel have too; empty unless it is one id."""
     by_id = dict[int, list[PlannedBd]]()
@@ -42,8 +56,13 @@ def _twice(planned: PlannedWords, bds: Sequence[PlannedBd]) -> list[PlannedBd]:
     return doubled[0] if len(doubled) == 1 else []
 
 
-def _unsent(planned: PlannedWords, ch: int, bds: Sequence[PlannedBd]) -> Mapping[int, list[int]]:
-    """The receivers with tasks that nothing sends to, with the ids that lead from the channel to them."""
+def _unsent(
+    planned: PlannedWords, ch: int, bds: Sequence[PlannedBd], waiting: int = -1
+) -> Mapping[int, list[int]]:
+    """The receivers with tasks that nothing sends to, with the ids that lead from the channel to them.
+
+    Of a receiver that is ``waiting`` it is known that its words are wanted.
+    """
     engine, port = planned.engine, int(planned.engine.channels.switch_port[ch])
     if port < 0 or plain(engine.state.switch).mode[port] != PACKET:
         return {}
@@ -53,7 +72,7 @@ def _unsent(planned: PlannedWords, ch: int, bds: Sequence[PlannedBd]) -> Mapping
         ways = reached([port], partial(packet_ways, engine, packet))
         for end in sorted({int(switch.channel[at]) for at in ways if switch.is_master[at]}):
             missing = end in planned.bds and planned.receives(end) and end not in planned.senders
-            if missing and _is_wanted(planned, end):
+            if missing and (end == waiting or _is_wanted(planned, end)):
                 found.setdefault(end, []).append(packet)
     return found
 

@@ -10,6 +10,7 @@ from memtile.explain.deadlock.sentences import UNRELEASED, Sentences
 from memtile.explain.deadlock.switch_waits import Party
 from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.lock_waits import Swap, owner, swaps
+from memtile.explain.lock_windows import other_window
 from memtile.explain.switch_ways import answered_without_task
 from memtile.sim.kernels.kernel_core import place
 
@@ -23,8 +24,9 @@ def wrong_release(lock: Party, waiting: Party, waits: EngineWaits, words: Senten
         waits: of the run.
         words: for its sentences.
     """
-    if waits.of_registers:
-        return None  # who has taken a lock before, or will, no register shows
+    astray = _of_neighbour(waiting, waits, words)
+    if astray is not None or waits.of_registers:
+        return astray  # who has taken a lock before, or will, no register shows
     for other, giver in _useless(lock.number, waits):
         if giver == waiting:
             continue
@@ -40,6 +42,21 @@ def wrong_release(lock: Party, waiting: Party, waits: EngineWaits, words: Senten
         if swap.meant == lock.number and waiting == Party(PartyKind.CHANNEL, swap.waiting):
             return _swapped(swap, waiting, waits, words)
     return _kept(lock, waiting, waits, words) or _own_wait(lock, waits, words)
+
+
+def _of_neighbour(waiting: Party, waits: EngineWaits, words: Sentences) -> Finding | None:
+    """A channel that waits for the lock of a neighbour, where others release its own one of that number."""
+    if waiting.kind is not PartyKind.CHANNEL:
+        return None
+    c, ch = waits.engine.channels, waiting.number
+    bd, tile = int(c.bd[ch]), int(c.tile[ch])
+    acquired = waits.chains.acquired(ch, bd)
+    window = other_window(waits.engine, tile, acquired[0], waits.chains.ever_released) if acquired else None
+    if window is None:
+        return None
+    name = words.name(waiting)
+    says = f"{name} {words.wanted(waiting)}, {UNRELEASED}: {window.text(bd)}"
+    return Finding("MT0302", Severity.ERROR, f"{says}.", (words.side(waiting),), fix=window.fix(bd))
 
 
 def _kept(lock: Party, waiting: Party, waits: EngineWaits, words: Sentences) -> Finding | None:

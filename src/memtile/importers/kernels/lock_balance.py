@@ -30,6 +30,7 @@ from memtile.importers.kernels.lock_steps import (
     all_steps,
     loop_without_release,
     one_sided_branch,
+    passes_on,
     steps_of,
 )
 from memtile.importers.mlir.configure import Configured
@@ -139,7 +140,8 @@ class _OfFifo:
             )
             made = self._made(at, f"{says} stays held", certain=False)
             fix = made.finding.fix.replace("after its last use", f"on both ways of the branch in {other}")
-            return replace(made, finding=replace(made.finding, fix=fix))
+            again = self.key.port == "Consume" and passes_on(self.nodes, self.key, branch)
+            return replace(made, finding=replace(made.finding, fix=fix), again=again)
         if len(acquires) == len(releases) == 1 and most > (releases[0].many or 0) and not way:
             says = (
                 f"is acquired by {most} and released by {releases[0].many} in {where}: {objects} stays held"

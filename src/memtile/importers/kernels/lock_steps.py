@@ -149,6 +149,26 @@ def one_sided_branch(nodes: Sequence[Node], key: Key) -> Branch | None:
     return None
 
 
+def passes_on(nodes: Sequence[Node], key: Key, branch: Branch) -> bool:
+    """Whether a turn asks for an object, and a way of a branch that keeps it has objects of others go on.
+
+    A body that keeps an object for several turns has nothing on the way that keeps it, or asks for an object
+    only where it needs another one.
+
+    Args:
+        nodes: of the body.
+        key: of the object.
+        branch: one of whose ways releases it.
+    """
+    for node in nodes:
+        if isinstance(node, Loop) and passes_on(node.steps, key, branch):
+            return True
+    own = [node for node in nodes if isinstance(node, Step) and node.acquires and node.key == key]
+    kept = [way for way in branch.ways if not any(gives(step, key) for step in all_steps(way))]
+    on = (not step.acquires for way in kept for step in all_steps(way))
+    return bool(own) and branch in nodes and any(on)
+
+
 def known_way(branch: Branch) -> Sequence[Node] | None:
     """The way of a branch that is taken each time, by a comparison of constants; None if nobody knows.
 

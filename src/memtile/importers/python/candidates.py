@@ -27,6 +27,8 @@ _KINDS = {"lock": "lock_value", "start": "repeat", "acquire": "count", "release"
 
 _ROOM = (1, 2, 3, 4)
 """Units that a lock usually begins with: one for each buffer."""
+_STREAMS = "streams"
+_LONELY_ID, _OTHER_ID = 0.3, 1.1
 _FIRST = 2  # findings whose names make a change likelier
 _TWO = 2  # sides of a dimension
 _ARRAYS = ("external", "feed", "expect", "expect_array", "buffer", "object_fifo")
@@ -128,6 +130,7 @@ class _Literals:
         yield from self._order()
         yield from self._paddings()
         yield from self._exchanges()
+        yield from self._streams()
 
     def _numbers(self) -> Iterator[tuple[int, Candidate]]:
         numbers = [*self._all_numbers()]
@@ -199,6 +202,25 @@ class _Literals:
                         new = f"({first}, {both - first})"
                         says = f"line {pair.lineno}, pad: {new} instead of ({before}, {after})"
                         yield pair.lineno, Candidate("padding", says, [self._change(pair, new)], 0.7)
+
+    def _streams(self) -> Iterator[tuple[int, Candidate]]:
+        """Another stream of a packet bus, which has another packet id."""
+        used = [
+            (node, number)
+            for node in ast.walk(self._tree)
+            if isinstance(node, ast.Subscript) and called(node.value) == _STREAMS
+            if (number := _whole(node.slice)) is not None
+        ]
+        often = Counter((self._text.text(node.value), number) for node, number in used)
+        for node, number in used:
+            bus = self._text.text(node.value)
+            for other in dict.fromkeys((*(n for name, n in often if name == bus), number + 1)):
+                if other == number:
+                    continue
+                unlikely = _LONELY_ID if often[bus, number] > 1 and not often[bus, other] else _OTHER_ID
+                says = f"line {node.lineno}: {bus}[{other}] instead of {bus}[{number}]"
+                change = self._change(node.slice, str(other))
+                yield node.lineno, Candidate("packet_id", says, [change], unlikely)
 
     def _exchanges(self) -> Iterator[tuple[int, Candidate]]:
         """Two neighbours of one form in a list, or two of what is started one after the other, exchanged."""

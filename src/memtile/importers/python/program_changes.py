@@ -17,6 +17,7 @@ from memtile.importers.mlir.token_packets import Text
 from memtile.importers.python.source_text import lines_of
 from memtile.input_files import syntax_tree
 
+_FIFO, _ENDS = "ObjectFifo", ("cons", "prod")
 _NUMBER = re.compile(r"-?\d+")
 _RELEASE = re.compile(r"\s*aie\.objectfifo\.release @(\w+)\s*\((\w+), (\d+)\)\s*")
 _ACQUIRE = r"aie\.objectfifo\.acquire @{}\s*\({},"
@@ -83,10 +84,25 @@ class ProgramChanges:
         on_line = [each for each in literals if each.lineno == line]
         names = {each.id for each in _own(statement) if isinstance(each, ast.Name)}
         given = [each for name in sorted(names) for each in self._given(name) if _is_number(each, old)]
-        for found in (on_line, literals, given):
+        at_ends = [each for each in self._depths(statement) if _is_number(each, old)]
+        for found in (on_line, literals, given, at_ends):
             if found:
                 return self._change(found[0], new) if len(found) == 1 else None
         return None
+
+    def _depths(self, statement: ast.stmt) -> Iterator[ast.expr]:
+        """The depths that the ends of an object FIFO are given which a statement makes: ``fifo.cons(4)``."""
+        made = {ast.unparse(each.func) for each in _own(statement) if isinstance(each, ast.Call)}
+        targets = statement.targets if isinstance(statement, ast.Assign) else []
+        names = (
+            {each.id for each in targets if isinstance(each, ast.Name)}
+            if made & {_FIFO, f"iron.{_FIFO}"}
+            else set()
+        )
+        for call in (each for each in ast.walk(self._tree) if isinstance(each, ast.Call)):
+            end = call.func
+            if isinstance(end, ast.Attribute) and end.attr in _ENDS and ast.unparse(end.value) in names:
+                yield from (*call.args[:1], *(each.value for each in call.keywords if each.arg == "depth"))
 
     def _given(self, name: str) -> list[ast.expr]:
         """The value that a name is given, if that is done once: by an assignment, or as a default."""

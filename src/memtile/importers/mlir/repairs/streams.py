@@ -250,9 +250,11 @@ def _other_next(
             continue
         strays = target in others or target == own
         reached = used[label] or label in others or label == entry
-        unlikely = 0.1 if strays and label == entry else 0.3 if not reached else 1.3
+        closes = label == entry and following.get(target) is None  # the chain ended there
+        unlikely = 0.1 if strays and label == entry else 0.3 if not reached or closes else 1.3
         says = f"line {step.line}: continue with {label} instead of {target}"
-        yield step, Candidate("next_bd", says, [design.edits.token(at, label)], unlikely)
+        kind = "loop" if closes else "next_bd"
+        yield step, Candidate(kind, says, [design.edits.token(at, label)], unlikely)
 
 
 def _goes_on(block: OperationBlock) -> Operation | None:

@@ -1,0 +1,92 @@
+"""Is it the channel which sends too little that is named, and not the core that waits for it?"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+import pytest
+
+from memtile import Array, check_design
+
+TURNS, WORDS = 4, 32
+
+
+def product(*, weights: int = TURNS, tiles: int = TURNS, back: int = TURNS, takes: int = 1) -> Array:
+    """A core that multiplies tiles by weights, which a memory tile sends so often.
+
+    Args:
+        weights: how often.
+        tiles: how many.
+        back: products that the memory tile takes.
+        takes: weights that the core takes in a turn.
+    """
+    array = Array("npu1", columns=1)
+    store, worker = array.memory_tile(0), array.compute_tile(0, 2)
+    store.mm2s[0].start(store.read(store.buffer("weights", WORDS)), repeat=weights)
+    store.mm2s[1].start(store.read(store.buffer("tile", WORDS)), repeat=tiles)
+    store.s2mm[0].start(store.write(store.buffer("back", (back, WORDS))))
+    names = ("w", "x", "y")
+    buffers = {name: worker.buffer(name, WORDS) for name in names}
+    free = {name: worker.lock(1, f"{name} free") for name in names}
+    full = {name: worker.lock(0, f"{name} full") for name in names}
+    for channel, name in zip(worker.s2mm, names, strict=False):
+        transfer = worker.write(buffers[name]).guarded(free[name].acquire(), full[name].release())
+        channel.start(transfer, loop=True)
+    gives = worker.read(buffers["y"]).guarded(full["y"].acquire(), free["y"].release())
+    worker.mm2s[0].start(gives, loop=True)
+
+    def kernel(core: Any) -> Generator[Any, Any, None]:
+        while True:
+            for _ in range(takes):
+                yield core.acquire(full["w"])
+                yield core.release(free["w"])
+            yield core.acquire(full["x"])
+            yield core.acquire(free["y"])
+            yield core.release(free["x"])
+            yield core.release(full["y"])
+
+    worker.run_kernel(kernel)
+    for sender, receiver in ((store.mm2s[0], worker.s2mm[0]), (store.mm2s[1], worker.s2mm[1])):
+        array.connect(sender, receiver)
+    array.connect(worker.mm2s[0], store.s2mm[0])
+    return array
+
+
+def first(array: Array) -> tuple[str, str]:
+    found = array.run().findings[0]
+    return found.code, found.sides[0].who
+
+
+def test_the_stream_that_ends_before_the_others_is_named() -> None:
+    assert product().run().findings == ()
+    found = product(weights=TURNS - 1).run().findings[0]
+    assert (found.code, found.sides[0].who) == ("MT0304", "memory(0,1) MM2S 0 ('weights')")
+    assert "'x full' of tile (0, 2) has what its next turn takes" in found.message
+    assert found.message.endswith("waits for what that makes, at word 96 of 128 of BD 1.")
+    assert found.fix.startswith("Let memory(0,1) MM2S 0 ('weights') send more, as often as the others")
+    (before,) = check_design(lambda: product(weights=TURNS - 1)).findings
+    assert (before.code, before.sides[0].who) == ("MT0108", "memory(0,1) MM2S 0")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"weights": 2 * TURNS - 2, "takes": 2, "tiles": TURNS - 1},  # others end as early
+        {"takes": 2},  # the core takes too many: as many came as of the tiles
+        {"back": TURNS + 1},  # all are sent as often
+    ],
+)
+def test_a_sender_is_not_blamed_for_a_core_that_takes_more_or_others_that_end_too(
+    wrong: dict[str, int],
+) -> None:
+    code, who = first(product(**wrong))
+    assert code in ("MT0304", "MT0323", "MT0324")
+    assert "weights" not in who
+
+
+def test_nobody_sends_too_little_where_all_that_is_wanted_came() -> None:
+    """Tiles are left over that no product is wanted of."""
+    found = product(weights=TURNS - 1, back=TURNS - 1, tiles=TURNS + 2).run().findings
+    assert found
+    assert not any("send more, as often as" in each.fix for each in found)
