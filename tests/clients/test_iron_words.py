@@ -102,6 +102,8 @@ def test_a_program_that_passes_is_not_held_against_anything(program: Path) -> No
             True,
         ),
         ("np.testing.assert_array_equal(y.numpy(), data * 2)", True),
+        ("if not np.array_equal(a2=y.numpy(), a1=data * 2, equal_nan=False): exit('no')", True),
+        ("if not np.array_equal(y.numpy(), [[1], [2, 3]]): exit('no')", False),
         ("assert_pass(y.numpy(), data * 2 + 0.5)", False),  # of another type
         ("assert_pass(y.numpy()[:32], data[:32] * 2)", False),  # a part
         ("assert_pass(y.numpy(), data * 2, rtol=0.01)", False),  # nearly

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -38,10 +39,14 @@ def noting_comparisons() -> Iterator[None]:
 
 
 def _noting(function: Callable[..., Any]) -> Callable[..., Any]:
+    names = [*signature(function).parameters][:2]
+
     @wraps(function)
-    def noted(one: Any, other: Any, *more: Any, **options: Any) -> Any:
-        taking.compare(one, other)
-        return function(one, other, *more, **options)
+    def noted(*given: Any, **options: Any) -> Any:
+        both = [*given[:2], *(options[name] for name in names if name in options)]
+        if len(both) == len(names):
+            taking.compare(*both)
+        return function(*given, **options)
 
     return noted
 
