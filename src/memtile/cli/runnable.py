@@ -256,6 +256,7 @@ def iron_design(
     from memtile.cli.design_file import settings_of
     from memtile.cli.iron_program import iron_array
     from memtile.importers.design_file import guarded
+    from memtile.importers.hosted_array import of_changed
     from memtile.importers.text_repairs import repairs_of
 
     values = settings_of(settings)
@@ -270,16 +271,16 @@ def iron_design(
         for each in arrays:
             design.give(each)
 
-        expects = list[str]()
+        expected: dict[str, npt.NDArray[Any]] = {}
 
         def once(how: RunOptions) -> Run:
             done = guarded(kernels.file or "", lambda: design.run_once(how, wanted))
-            expects.extend(done.expected)
+            expected.update(done.expected)
             return done
 
         def run_once(other: Loaded, how: RunOptions) -> Run:
             hosted = other.hosted(*design.arguments)
-            hosted.verdict = None if expects else design.verdict  # what it compares is known by then
+            hosted.verdict = of_changed(design.verdict, expected)
             return hosted.run_once(how)
 
         repairs = repairs_of(design.loaded, run_once)

@@ -35,6 +35,26 @@ class Verdict(NamedTuple):
     expected: Mapping[str, npt.NDArray[Any]] = MappingProxyType({})
 
 
+def of_changed(
+    verdict: Callable[[Run], Verdict] | None, expected: Mapping[str, npt.NDArray[Any]]
+) -> Callable[[Run], Verdict] | None:
+    """The verdict on a design that was changed, of a program that has said what it expects.
+
+    The program runs again only where that came out: it may compare more behind it.
+
+    Args:
+        verdict: that of the program.
+        expected: what it expects, by the names of the arguments.
+    """
+    if verdict is None or not expected:
+        return verdict
+    return lambda done: (
+        verdict(done)
+        if all(np.array_equal(done.arrays[name], array) for name, array in expected.items())
+        else Verdict()
+    )
+
+
 class HostedArray(Array):
     """The array of a design that is loaded; :meth:`run` also runs its host sequence.
 

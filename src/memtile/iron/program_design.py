@@ -25,7 +25,7 @@ from memtile.importers.hosted_array import HostedArray, Verdict
 from memtile.importers.loaded import Loaded
 from memtile.importers.text_design import SUFFIX, TextDesign
 from memtile.iron.aie_names import only_ours
-from memtile.iron.comparisons import expected_of, noting_comparisons
+from memtile.iron.comparisons import expected_of
 from memtile.iron.kernel import ExternalFunction
 from memtile.iron.program_file import run
 from memtile.iron.taking import DesignTakenError, Taking, taking
@@ -113,13 +113,13 @@ class ProgramDesign:
         """
         again = Taking(compiled=found.compiled, arguments=found.arguments, answer=done, loading=self.loading)
         try:
-            with only_ours(), _chosen(device), taking(values, again), noting_comparisons(), _silent():
+            with only_ours(), _chosen(device), taking(values, again), _silent():
                 run(self.file, self.arguments)
         except SystemExit as end:
             if end.code:
-                return Verdict(f"the program ends with {end.code!r}", expected_of(done, again.compared))
+                return Verdict(f"the program ends with {end.code!r}", expected_of(done, end))
         except MemtileError as error:
-            return Verdict(str(error), expected_of(done, again.compared))
+            return Verdict(str(error), expected_of(done, error))
         return Verdict()
 
     def _taken(self, values: Mapping[str, Any], found: Taking, device: str) -> Taking:

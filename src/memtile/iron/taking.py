@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -18,8 +17,6 @@ from typing import Any
 import numpy as np
 
 from memtile.iron.ops.operations import noting_modules
-
-_LAST = 16  # comparisons that are kept, with copies of both arrays: the last ones decide a verdict
 
 
 class DesignTakenError(BaseException):
@@ -40,7 +37,6 @@ class Taking:
         loaded: the same in an array.
         arguments: what it is run with.
         answer: what a run of the design left: it is what the program gets, and the program goes on.
-        compared: arrays that the program compared bit by bit, the last of them in order.
         still: the design is only to be looked at: its kernels are not compiled, and may be unknown.
         loading: what a command says of kernels, arguments of ``memtile.load``: their functions and costs;
             ``compiles`` makes kernels of sources that the program names, as ``memtile.kernels.cpp``;
@@ -56,9 +52,6 @@ class Taking:
     loaded: Any = None
     arguments: Sequence[Any] = ()
     answer: Any = None
-    compared: deque[tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]] = field(
-        default_factory=lambda: deque(maxlen=_LAST)
-    )
     still: bool = False
     loading: Mapping[str, Any] = field(default_factory=dict)
 
@@ -134,19 +127,6 @@ def take(compiled: Any, loaded: Any, arguments: Sequence[Any]) -> None:
     if now is not None and now.answer is None:
         now.compiled, now.loaded, now.arguments = compiled, loaded, arguments
         raise DesignTakenError
-
-
-def compare(one: Any, other: Any) -> None:
-    """Note that a program compares two arrays bit by bit, after its design has run; else do nothing."""
-    now = _now.get()
-    if now is None or now.answer is None or not any(isinstance(each, np.ndarray) for each in (one, other)):
-        return
-    try:
-        pair = np.asarray(one), np.asarray(other)
-    except ValueError:
-        return  # lists of several lengths, which are no array and equal none
-    if all(each.ndim and each.dtype != object for each in pair):
-        now.compared.append((pair[0].copy(), pair[1].copy()))
 
 
 def answer(compiled: Any, arguments: Sequence[Any]) -> Any:
