@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from memtile import Array, Host, HostAction, view
 from memtile.check.check import check
 from memtile.check.checked_program import of_mlir
 from memtile.explain.findings import Finding, Severity, Side
@@ -504,3 +505,32 @@ def test_a_task_without_a_stream_hides_no_wait_that_is_missing() -> None:
         assert {each.code for each in found} == codes
         assert not any("'spare'" in each.message for each in found)
         assert all("'out'" in each.message for each in found)
+
+
+def test_what_an_earlier_task_wrote_is_not_said_to_be_written_by_nobody() -> None:
+    """A host fills a buffer by two tasks of one channel, the first of which is a word short."""
+    array, back, half = Array("npu1", columns=1), np.zeros(64, np.int32), view(64)
+    door, tile = array.interface_tile(0), array.memory_tile(0)
+    buffer, free, full = tile.buffer("b", 64), tile.lock(2, "free"), tile.lock(0, "full")
+    data, out = array.external("data", np.arange(1, 65, dtype=np.int32)), array.external("back", back)
+    array.connect(door.mm2s[0], tile.s2mm[0])
+    array.connect(tile.mm2s[0], door.s2mm[0])
+
+    def host(steps: Host) -> Iterator[HostAction]:
+        reader = tile.read(buffer).guarded(full.acquire(2), free.release(2))
+        yield steps.start(tile.mm2s[0], reader)
+        for part in (half[:31], half[32:]):
+            yield steps.start(door.mm2s[0], door.read(data, part))
+            writer = tile.write(buffer, part).guarded(free.acquire(1), full.release(1))
+            task = steps.start(tile.s2mm[0], writer)
+            yield task
+            yield steps.wait(task)
+        task = steps.start(door.s2mm[0], door.write(out))
+        yield task
+        yield steps.wait(task)
+
+    array.host(host)
+    (found,) = array.run(check=True).findings
+    assert found.code == "MT0203"
+    assert "word 31 of buffer 'b'" in found.message
+    assert "nothing ever writes" not in found.message

@@ -1650,6 +1650,13 @@ MUTANTS = (
         f"{MOVES}::test_one_of_two_that_write_for_a_reader_has_another_buffer",
     ),
     Mutant(
+        "what earlier tasks wrote is written by nobody",
+        "explain/wrong_buffers.py",
+        "        return all(planned.bds.get(ch) and planned.is_complete(ch) for ch in wrote)\n",
+        "        return all(planned.bds.get(ch) for ch in wrote)\n",
+        f"{MOVES}::test_what_an_earlier_task_wrote_is_not_said_to_be_written_by_nobody",
+    ),
+    Mutant(
         "a buffer of which a part is written is like any other",
         "explain/wrong_buffers.py",
         "            if len(part) and here:\n",

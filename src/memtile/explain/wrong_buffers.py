@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from memtile.access.distinct import distinct, without
-from memtile.arch.tiles import TILE_KINDS
+from memtile.arch.tiles import S2MM, TILE_KINDS
 from memtile.explain.bd_chains import BdChains, lock_seen
 from memtile.explain.deadlock.planned_words import PlannedBd, PlannedWords, Words, areas_on
 from memtile.explain.findings import Finding, Severity, Side
@@ -78,17 +79,27 @@ class WrongBuffers:
         engine, tile = self._engine, reader.tile
         if tile < 0 or TILE_KINDS[KIND_NAMES[engine.tiles.kind[tile]]].role != "memory":
             return None  # a core may write there too
+        if not self._knows_all:
+            return None
         own = [bd for ch, bds in self.planned.bds.items() if self.planned.receives(ch) for bd in bds]
         written = np.concatenate([_NO_WORDS, *(bd.places for bd in own if bd.tile == tile)])
         lacking = without(reader.places, distinct(written))
         for name, first, end in areas_on(tile, self._areas):
             part = lacking[(first <= lacking) & (lacking < end)]
-            here = [bd for bd in self._givers(reader) if first <= int(bd.places[0]) < end]
+            here = [bd for bd in self._givers(reader) if bd.tile == tile and len(bd.places)]
+            here = [bd for bd in here if first <= int(bd.places[0]) < end]
             if len(part) and here:
                 words = Part(f"buffer {name!r}", first, end, part)
                 writer = max(here, key=lambda bd: int(bd.places[-1]))
                 return partly_written(_UNWRITTEN, words, self._use(writer), self._use(reader))
         return None
+
+    @cached_property
+    def _knows_all(self) -> bool:
+        """Whether all that writes a memory is known: no channel had tasks before those that it has."""
+        c, planned = self._engine.channels, self.planned
+        wrote = np.flatnonzero((c.direction == S2MM) & (c.bds_done > 0)).tolist()
+        return all(planned.bds.get(ch) and planned.is_complete(ch) for ch in wrote)
 
     def _use(self, bd: PlannedBd) -> BdUse:
         return BdUse(called(self._engine, bd.ch), bd)
@@ -138,6 +149,8 @@ class WrongBuffers:
         lock = self._lock(reader, self._chains.acquired(reader.ch, reader.number))
         strange = [bd for bd in givers if not any(_meet(bd, other) for other in takers)]
         if lock is None or len(strange) != 1 or any(bd.tile != reader.tile for bd in (*givers, *takers)):
+            return None
+        if not self._knows_all:
             return None
         own = [bd for bd in every if self.planned.receives(bd.ch) and bd.tile == reader.tile]
         read, written = (distinct(np.concatenate([bd.places for bd in some])) for some in (takers, own))
