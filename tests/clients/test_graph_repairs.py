@@ -348,11 +348,15 @@ def test_nothing_is_said_of_what_main_does_with_the_files_of_a_graph_that_has_en
 
 
 @needs("c++", FOUND)
-def test_nothing_is_said_of_a_main_that_gives_up_without_data_of_the_array(
+def test_nothing_is_said_of_a_main_that_waits_and_finds_its_outputs_wrong(
     moved: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    give(monkeypatch, WAITS=0, RETURNS=1)
+    """Without the array they are; one that has not waited is told so, whatever it returns."""
+    give(monkeypatch, RETURNS=1)
     assert checked(moved) == []
+    give(monkeypatch, WAITS=0, RETURNS=1)
+    (finding,) = checked(moved)
+    assert "gr.y is asked for 64 bytes, and the host never waits for them" in finding
 
 
 @needs("c++", FOUND)
