@@ -15087,6 +15087,20 @@ MUTANTS = (
         "tests/data/test_repairs.py::test_what_changes_the_words_that_are_expected_is_no_repair",
     ),
     Mutant(
+        "random words that each build has anew keep repairs out",
+        "importers/repairs.py",
+        "each if now.get(each.port, each.digest) == each.digest else",
+        "each if True else",
+        "tests/data/test_repairs.py::test_other_random_words_in_each_build_keep_no_repair_out",
+    ),
+    Mutant(
+        "the digest of what is expected never counts",
+        "importers/repairs.py",
+        "each if now.get(each.port, each.digest) == each.digest else",
+        "each if False else",
+        "tests/data/test_repairs.py::test_what_changes_the_words_that_are_expected_is_no_repair",
+    ),
+    Mutant(
         "an order without its way back is blamed alone",
         "explain/walk_culprits.py",
         "self._way_back(every, find) or self._only(every)",
