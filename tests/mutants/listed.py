@@ -15066,6 +15066,27 @@ MUTANTS = (
         "tests/timing/test_planted_bottlenecks.py::test_one_channel_of_two_words_a_beat_is_compared_with_two",
     ),
     Mutant(
+        "two channels have an AXI master each",
+        "explore/limit_estimates.py",
+        "work = max(_works(use) // _TWO, _of_masters(result, engine, external))",
+        "work = _works(use) // _TWO",
+        "tests/timing/test_planted_bottlenecks.py::test_two_channels_are_no_faster_than_the_master_that_they_share",
+    ),
+    Mutant(
+        "bursts cost an AXI master nothing",
+        "explore/limit_estimates.py",
+        "busy += _begins(bd, _AXI_WORDS) + overhead *",
+        "busy += _begins(bd, _AXI_WORDS) + 0 *",
+        "tests/timing/test_planted_bottlenecks.py::test_two_channels_are_no_faster_than_the_master_that_they_share",
+    ),
+    Mutant(
+        "a second channel is counted on that a tile does not have",
+        "explore/limit_estimates.py",
+        "if use not in busy or not _have_second(result, engine, busy):",
+        "if use not in busy:",
+        "tests/timing/test_planted_bottlenecks.py::test_no_second_channel_is_counted_on_where_a_tile_has_none",
+    ),
+    Mutant(
         "what a finding advises is not tried before other offsets",
         "adf/graph_repairs.py",
         "return _SAID if further",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
@@ -124,6 +124,39 @@ def test_one_channel_of_two_words_a_beat_is_compared_with_two() -> None:
         "Limited by channels: interface_2p(0,0) MM2S 0 'in 0'. Estimated with two channels for each stream"
     )
     assert abs(limit.cycles - other) < _TENTH * (result.cycles - other)
+
+
+def there_and_back(count: int, words: int = 1 << 15) -> Array:
+    """Words go through the memory tile of an npu2 and back to external memory, over this many channels."""
+    array = Array("npu2", columns=1)
+    door, tile = array.interface_tile(0), array.memory_tile(0)
+    for number in range(count):
+        size = words // count
+        come = array.external(f"come {number}", np.zeros(size, np.int32))
+        gone = array.external(f"gone {number}", np.zeros(size, np.int32))
+        fifo = array.object_fifo(f"in {number}", door, tile, shape=1024)
+        back = fifo.forward(f"out {number}", door)
+        fifo.producer.channel.start(door.read(come))
+        back.consumers[0].channel.start(door.write(gone))
+    return array
+
+
+@pytest.mark.parametrize("made", [streams, there_and_back])
+def test_two_channels_are_no_faster_than_the_master_that_they_share(
+    made: Callable[[int], Array], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("MEMTILE_TIMING")
+    result = bottleneck(lambda: made(1).run())
+    limit, other = result.limit, made(2).run().cycles
+    assert limit is not None
+    assert limit.cycles is not None
+    assert abs(limit.cycles - other) < _TENTH * result.cycles
+
+
+def test_no_second_channel_is_counted_on_where_a_tile_has_none() -> None:
+    limit = bottleneck(lambda: streams(2, 1 << 14).run()).limit
+    assert limit is not None
+    assert "two channels for each stream" not in limit.text
 
 
 def to_cores(*sizes: int, packets: bool) -> Array:
