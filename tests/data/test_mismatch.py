@@ -75,6 +75,7 @@ DATA = np.arange(1, 65, dtype=np.int32)
         (DATA * 2, "MT0405", "has each element 2 times as large as expected"),
         (4 * DATA + DATA % 3, "MT0405", "has each element shifted right by 2 bits too few"),
         (DATA >> 1, "MT0405", "has each element shifted right by 1 bit too many"),
+        ((DATA + 1) >> 1, "MT0405", "has each element shifted right by 1 bit too many"),
         (
             np.concatenate([DATA[:56], DATA[56:] * 3]),
             "MT0405",
@@ -92,6 +93,13 @@ def test_a_mistake_is_named(got: np.ndarray, code: str, text: str) -> None:
     assert found is not None
     assert found.code == code
     assert text in found.text
+
+
+@pytest.mark.parametrize("got", [DATA * 4 - 3, DATA * 2 + np.arange(64) % 3 - 1, DATA // 4 + DATA % 2])
+def test_what_no_shift_makes_is_not_called_shifted(got: np.ndarray) -> None:
+    for came, wanted in ((got, DATA), (DATA, got)):
+        found = cause_of(came, wanted)
+        assert found is None or "shifted" not in found.text
 
 
 def test_what_few_wrong_elements_have_in_common_is_no_mistake() -> None:
@@ -190,7 +198,9 @@ def test_parts_of_elements_that_are_computed_alone() -> None:
 def test_elements_that_are_right_up_to_one_say_where_to_look() -> None:
     expected = np.random.default_rng(5).integers(0, 999, 64).astype(np.int32)
     got = np.concatenate([expected[:32], np.random.default_rng(6).integers(0, 999, 32)]).astype(np.int32)
-    sources = SimpleNamespace(text=lambda _: "MM2S 0 writes it.", exchanged_ids=lambda _: None)
+    sources = SimpleNamespace(
+        read_back=lambda *_: "", text=lambda _: "MM2S 0 writes it.", exchanged_ids=lambda _: None
+    )
     (finding,) = wrong_words([Check.compare("back", got, expected)], cast(WordSources, sources))
     assert finding.message.endswith("All before element 32 are right. MM2S 0 writes it.")
     assert finding.fix.startswith("Check what makes these words from element 32 on, and what it reads: ")

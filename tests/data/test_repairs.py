@@ -833,6 +833,16 @@ def test_a_design_in_python_is_repaired_in_its_source(name: str, value: str, kin
     assert (repair["kind"], repair["compared"], repair["changes"][0]["new"]) == (kind, True, FINE[name])
 
 
+@pytest.mark.usefixtures("broken")
+def test_other_random_words_in_each_build_keep_no_repair_out() -> None:
+    source = RING.format(**{**FINE, "given": "spare"}).replace("(lambda: range(32))()", "words")
+    words = "    words = np.random.default_rng().integers(0, 99, 32).astype(np.int32)\n    tile = "
+    source = source.replace("expect(range(32))", "expect(words)").replace("    tile = ", words)
+    Path("ring.py").write_text(f"import numpy as np\n{source}")
+    found = json.loads(memtile("run", "--json", "ring.py")[1])["findings"]
+    assert [each["repair"]["changes"][0]["new"] for each in found if each["repair"]] == ["free"]
+
+
 def test_zeros_of_a_source_and_what_is_listed_are_exchanged() -> None:
     source = (
         "tile.read(a, pad(view((4, 4)), ((1, 1), (0, 2))))\nparts = [rows[1], rows[0]]\nc.start(x.a, x.b)"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
@@ -67,12 +67,11 @@ def test_small_pieces_of_external_memory_cost_what_one_piece_does_not(
     assert f"Ask for more at a time: a BD moves {words} words" in finding.fix
 
 
-def streams(count: int, words: int = 1 << 15) -> Array:
-    """Words go from external memory of an npu2 to a memory tile, over this many channels."""
+def streams(count: int, beside: int = 0) -> Array:
+    """Words go from external memory of an npu2 to a memory tile, over this many channels; others over one."""
     array = Array("npu2", columns=1)
     door, tile = array.interface_tile(0), array.memory_tile(0)
-    for number in range(count):
-        size = words // count
+    for number, size in enumerate([(1 << 15) // count] * count + [beside] * bool(beside)):
         fifo = array.object_fifo(f"in {number}", door, tile, shape=1024)
         go = fifo.forward(f"on {number}", array.compute_tile(0, 2 + number), depth=2)
         end = go.consumers[0]
@@ -124,6 +123,39 @@ def test_one_channel_of_two_words_a_beat_is_compared_with_two() -> None:
         "Limited by channels: interface_2p(0,0) MM2S 0 'in 0'. Estimated with two channels for each stream"
     )
     assert abs(limit.cycles - other) < _TENTH * (result.cycles - other)
+
+
+def there_and_back(count: int, words: int = 1 << 15) -> Array:
+    """Words go through the memory tile of an npu2 and back to external memory, over this many channels."""
+    array = Array("npu2", columns=1)
+    door, tile = array.interface_tile(0), array.memory_tile(0)
+    for number in range(count):
+        size = words // count
+        come = array.external(f"come {number}", np.zeros(size, np.int32))
+        gone = array.external(f"gone {number}", np.zeros(size, np.int32))
+        fifo = array.object_fifo(f"in {number}", door, tile, shape=1024)
+        back = fifo.forward(f"out {number}", door)
+        fifo.producer.channel.start(door.read(come))
+        back.consumers[0].channel.start(door.write(gone))
+    return array
+
+
+@pytest.mark.parametrize("made", [streams, there_and_back])
+def test_two_channels_are_no_faster_than_the_master_that_they_share(
+    made: Callable[[int], Array], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("MEMTILE_TIMING")
+    result = bottleneck(lambda: made(1).run())
+    limit, other = result.limit, made(2).run().cycles
+    assert limit is not None
+    assert limit.cycles is not None
+    assert abs(limit.cycles - other) < _TENTH * result.cycles
+
+
+def test_no_second_channel_is_counted_on_where_a_tile_has_none() -> None:
+    limit = bottleneck(lambda: streams(1, beside=1024).run()).limit
+    assert limit is not None
+    assert "two channels for each stream" not in limit.text
 
 
 def to_cores(*sizes: int, packets: bool) -> Array:

@@ -294,12 +294,17 @@ def _shifted_bits(got: Array, expected: Array) -> MismatchCause | None:
     for few, large, small in ((True, came, wanted), (False, wanted, came)):
         if np.count_nonzero(np.abs(small) >= _TELLING) < _LEAST_WRONG:
             continue
-        fits = (n for n in range(1, _MOST_BITS) if (np.abs(large - (small << n)) < 1 << n).all())
+        fits = (n for n in range(1, _MOST_BITS) if _is_rounded(large, small, n))
         if bits := next(fits, 0):
             by = f"{bits} bit{'s' * (bits > 1)}"
             text = f"has each element shifted right by {by} too {'few' if few else 'many'}"
             return MismatchCause("MT0405", text, f"Shift it by {by} {'more' if few else 'less'} in the core.")
     return None
+
+
+def _is_rounded(large: Array, small: Array, bits: int) -> bool:
+    """Whether numbers shifted right are others, all rounded alike: down, or halves up."""
+    return any(np.array_equal((large + half) >> bits, small) for half in (0, 1 << (bits - 1)))
 
 
 def _partly_scaled(got: Array, expected: Array) -> MismatchCause | None:

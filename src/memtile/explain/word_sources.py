@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +21,8 @@ from memtile.explain.race_findings import NamedArea
 from memtile.explain.switch_ways import configured_ways, reached
 from memtile.explain.walk_changes import walked
 from memtile.jit.tables import plain
+
+Array = npt.NDArray[Any]
 
 _BUFFER, _ARGUMENT = "buffer ", "argument "
 _MOST = 4  # descriptors or cores that are named
@@ -57,27 +60,49 @@ class WordSources:
         cores = sorted({core for ch in writers for core in self._cores(ch, set())})
         return f"{does}{self._made_by(cores)}."
 
-    def read_back(self, output: str) -> str:
+    def read_back(self, output: str, arrays: tuple[Array, Array] | None = None) -> str:
         """What reads words of an array in external memory that are written too; empty if nothing does.
 
         A channel that reads just what another one writes works in place, as may be meant; one that reads more
-        gets words of before and of after.
+        may get words of before and of after. It does not where none of those words are wrong, or where the
+        word that is written first is: nothing had been written over when it was made.
 
         Args:
             output: the name of the array.
+            arrays: what came and what was expected, of all of it; None = not known.
         """
-        written = [self._places(bd) for bd in self._writers(output) if self._planned.is_external(bd.ch)]
-        if not written:
+        writers = [bd for bd in self._writers(output) if self._planned.is_external(bd.ch)]
+        if not writers:
             return ""
-        every, name = np.concatenate(written), output.removeprefix(_ARGUMENT)
+        name = output.removeprefix(_ARGUMENT)
+        wrong = None if arrays is None else self._wrong_places(name, *arrays)
+        every = np.concatenate([self._places(bd) for bd in writers])
+        if wrong is not None and self._is_wrong_at_first(writers, every, wrong):
+            return ""
         for ch, bds in self._planned.bds.items():
             own = [self._places(bd) for bd in bds if not self._receives(ch) and self._is_outside(bd, output)]
-            shared = [int(np.isin(each, every).sum()) for each in own]
-            if any(0 < many < len(each) for many, each in zip(shared, own, strict=True)):
+            shared = [each[np.isin(each, every)] for each in own]
+            back = [some for some, each in zip(shared, own, strict=True) if 0 < len(some) < len(each)]
+            if back and (wrong is None or np.isin(np.concatenate(back), wrong).any()):
                 line = next((f" ({line_of(bd.said)})" for bd in bds if bd.said), "")
                 reads = f"{called(self._engine, ch)}{line} reads words of {name} that are written too"
-                return f"{reads}, and words beside them: those of before or of after."
+                return f"{reads}, and words beside them: it may get those of before or of after."
         return ""
+
+    def _wrong_places(self, name: str, got: Array, expected: Array) -> npt.NDArray[np.int64] | None:
+        """The words of an array in external memory that are others than expected; None = not of all of it."""
+        buffer = self._engine.external.buffers[name]
+        came, wanted = (np.ascontiguousarray(each).view(np.uint8) for each in (got, expected))
+        if len(came) != len(wanted) or -(-len(came) // WORD_BYTES) != buffer.words:
+            return None
+        return buffer.address // WORD_BYTES + np.unique(np.flatnonzero(came != wanted) // WORD_BYTES)
+
+    def _is_wrong_at_first(
+        self, writers: Sequence[PlannedBd], every: npt.NDArray[np.int64], wrong: npt.NDArray[np.int64]
+    ) -> bool:
+        """Whether the first word that the only writer writes is wrong, and is not written again."""
+        alone = len({bd.ch for bd in writers}) == 1 and self._planned.is_complete(writers[0].ch)
+        return bool(alone and every[0] in wrong and np.count_nonzero(every == every[0]) == 1)
 
     @staticmethod
     def _places(bd: PlannedBd) -> npt.NDArray[np.int64]:

@@ -11,7 +11,7 @@ from memtile.explain.walk_culprits import WalkCulprits
 from memtile.explain.word_sources import WordSources
 
 _LEAST = 8  # elements
-_COPY = "Read from a copy, or write elsewhere, if words of before are meant; else wait for their writer."
+_COPY = "Or read from a copy, or write elsewhere, if words of before are meant; else wait for their writer."
 _NEARLY = 0.75  # of the elements
 _UNWRITTEN = "MT0203"
 
@@ -51,9 +51,9 @@ def wrong_words(
             since = f" from element {begins} on" if begins else ""
             look = f"Check what makes these words{since}, and what it reads"
             message = f"{message} {f'All before element {begins} are right. ' * bool(begins)}{written}"
-            if check.cause is None and (back := sources.read_back(check.port)):
-                message, fix = f"{message} {back}", _COPY
+            back = "" if check.cause is not None else sources.read_back(check.port, check.arrays)
             fix = fix or f"{look}{': inputs or weights of before' * bool(begins)}."
+            message, fix = (f"{message} {back}", f"{fix} {_COPY}") if back else (message, fix)
         yield Finding(code, Severity.ERROR, message, (Side(check.port, says),), fix=fix)
 
 

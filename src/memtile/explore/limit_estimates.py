@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
@@ -20,6 +21,7 @@ from memtile.model.streams.switch_config import PACKET
 from memtile.sim.loop.engine import Engine
 
 _TWO = 2  # channels
+_AXI_WORDS = 4  # of a beat of an AXI master
 _BUSY = 0.6  # of the cycles: what works less is not worth a second channel
 _SATURATED = 0.85  # of the cycles: a PLIO that moves so long is the limit itself
 _WIDEST = 128  # bits of a PLIO
@@ -56,26 +58,29 @@ def one_for_all(result: Result, engine: Engine, limited: Limit) -> Limit:
     return Limit(Resource.CHANNELS, says, "a channel for each of them", result.cycles, cycles, estimated=True)
 
 
-def over_two_channels(result: Result, external: Collection[str], limited: Limit) -> Limit:
+def over_two_channels(result: Result, engine: Engine, external: Mapping[str, int], limited: Limit) -> Limit:
     """A channel with several words in a beat that works nearly always, by an estimate with two for each.
 
     Beats have no room for twice as many words, so that no run shows this. Half of the words take half of the
-    time, and so do the waits for external memory between them; no core gets faster.
+    time, and so do the waits for external memory between them, but both channels share the AXI master of
+    their tile, which gets no faster, and neither does a core.
 
     Args:
         result: of the run.
-        external: names of the channels that a host starts.
+        engine: that it ran on.
+        external: the channels that a host starts, by name.
         limited: what limits it by runs.
     """
     use = next((use for use in result.channels if called(use) == limited.name), None)
     if use is None or use.beat_words == 1:
         return limited
     busy = [each for each in result.channels if _works(each) >= _BUSY * result.cycles]
-    if use not in busy:
+    if use not in busy or not _have_second(result, engine, busy):
         return limited
+    work = max(_works(use) // _TWO, _of_masters(result, engine, external))
     more = sum(host_of_tasks(result, external, each) for each in busy)
     cores = (core.spent.get(CoreCause.RUNNING, 0) for core in result.cores)
-    cycles = max([result.cycles - _works(use) // _TWO + more, *cores])
+    cycles = max([result.cycles - _works(use) + work + more, *cores])
     if cycles > (1 - LEAST) * (result.cycles if limited.cycles is None else limited.cycles):
         return limited
     says = "two channels for each stream"
@@ -85,6 +90,36 @@ def over_two_channels(result: Result, external: Collection[str], limited: Limit)
 def _works(use: ChannelUse) -> int:
     """Cycles in which a channel moves words, or has asked external memory for more than it gives at once."""
     return use.spent.get(Cause.MOVING, 0) + use.spent.get(Cause.EXTERNAL, 0)
+
+
+def _have_second(result: Result, engine: Engine, busy: Sequence[ChannelUse]) -> bool:
+    """Whether tiles have a channel more for each of some, which nothing uses."""
+    ends = list(zip(engine.channels.tile.tolist(), engine.channels.direction.tolist(), strict=True))
+    by_name = {channel_name(engine, ch): end for ch, end in enumerate(ends)}
+    needed = Counter(by_name[use.name] for use in (*result.channels, *busy))
+    there = Counter(ends)
+    return all(many <= there[end] for end, many in needed.items())
+
+
+def _of_masters(result: Result, engine: Engine, external: Mapping[str, int]) -> int:
+    """Cycles in which the AXI master that has the most to do is busy: beats, and the begin of each burst."""
+    words, spent = {use.name: use.words for use in result.channels}, Counter[tuple[int, int]]()
+    overhead, planned = engine.timing.external_burst_overhead, PlannedWords.of(engine, BdChains(engine))
+    for name, ch in external.items():
+        moved = busy = 0
+        for bd in planned.bds.get(ch, ()):
+            moved += bd.length
+            busy += _begins(bd, _AXI_WORDS) + overhead * _begins(bd, bd.descriptor.axi.burst // WORD_BYTES)
+        if moved:
+            at = int(engine.channels.tile[ch]), int(engine.channels.direction[ch])
+            spent[at] += words.get(name, 0) * busy // moved
+    return max(spent.values(), default=0)
+
+
+def _begins(bd: PlannedBd, words: int) -> int:
+    """How many beats or bursts a BD at external memory has, which begin at a multiple of so many words."""
+    places = addresses(Walk.of(bd.descriptor))
+    return 1 + int(((np.diff(places) != 1) | (places[1:] % words == 0)).sum())
 
 
 def of_logic(result: Result, engine: Engine, limited: Limit) -> Limit:

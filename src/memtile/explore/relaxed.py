@@ -177,7 +177,7 @@ def with_limit(result: Result, again: Again, watch: Watch = iter) -> Result:
     ):
         limited = without_zeros(result, seen.engine, one_for_all(result, seen.engine, limited))
     if seen.engine is not None and limited is not None and limited.resource in _OF_STREAMS:
-        limited = over_two_channels(result, _external(seen.engine), limited)
+        limited = over_two_channels(result, seen.engine, _external(seen.engine), limited)
     if seen.engine is not None and limited is not None and limited.resource in (*WORK, Resource.OUTSIDE):
         limited = of_logic(result, seen.engine, limited)
     return replace(result, lifted=found, limit=limited, findings=findings)
