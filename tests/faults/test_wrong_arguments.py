@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -95,6 +96,8 @@ CALLS: dict[str, tuple[Call, frozenset[str]]] = {
         ("read.tiling", lambda a, v: a.memory_tile(0).read(full(a, "b"), v), ""),
         ("seen", lambda a, v: a.memory_tile(0).seen(v), ""),
         ("free_channel.receives", lambda a, v: a.memory_tile(0).free_channel(receives=v), ""),
+        ("start.repeat", lambda a, v: start(a, repeat=v), ""),
+        ("start_out_of_order.packets", lambda a, v: out_of_order(a, v), ""),
         ("write_bd.number", lambda a, v: a.memory_tile(0).write_bd(v, descriptor(a)), ""),
         ("write_bd.descriptor", lambda a, v: a.memory_tile(0).write_bd(0, v), ""),
         ("register", lambda a, v: a.memory_tile(0).register(v), ""),
@@ -121,6 +124,16 @@ def descriptor(array: Array) -> Any:
     return array.memory_tile(0).read(full(array, "b")).descriptors[0]
 
 
+def start(array: Array, **given: Any) -> object:
+    tile = array.memory_tile(0)
+    return tile.mm2s[0].start(tile.read(full(array, "b")), **given)
+
+
+def out_of_order(array: Array, packets: Any) -> object:
+    tile = array.memory_tile(0)
+    return tile.s2mm[0].start_out_of_order(tile.write(full(array, "b")), packets=packets)
+
+
 def idle(core: Any) -> Any:
     yield core.cycles(1)
 
@@ -128,7 +141,9 @@ def idle(core: Any) -> Any:
 def claimed(array: Array) -> list[object]:
     tiles = [array.tile(0, row) for row in range(3)]
     channels = [[c.claimed for c in (*tile.s2mm, *tile.mm2s)] for tile in tiles]
-    return [[repr(tile) for tile in tiles], channels, array.fifos, array.buses, list(array.circuits.waiting)]
+    pools = [tile.bd_pool.saved() for tile in tiles]
+    made = [array.fifos, array.buses, list(array.circuits.waiting)]
+    return [[repr(tile) for tile in tiles], channels, pools, *made]
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -192,3 +207,35 @@ def test_whole_numbers_of_numpy_and_names_of_none_are_taken() -> None:
     assert not tile.owns(None)  # type: ignore[arg-type]
     made = fifo(array, depth=(np.int32(2), 3), repeat=1, bank={array.compute_tile(0, 2): np.int32(1)})
     assert made.depths == (2, 3)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    ["O", "S4", "U4", "M8[s]", "m8[s]", [("n", "i4"), ("a", "U1")], [("a", [("b", "S2", (2,))])], "V"],
+    ids=str,
+)
+def test_an_array_whose_bytes_are_no_numbers_is_not_external_memory(dtype: Any) -> None:
+    array = Array("npu1", columns=1)
+    given = np.zeros(4, np.dtype(dtype) if dtype != "V" else np.dtypes.StringDType())  # type: ignore[call-overload]
+    assert refused(lambda: array.external("e", given)) == (
+        f"external buffer e: the elements of the array are {given.dtype}; they must be numbers, or records "
+        "of numbers (AM025 DMA_BDn_1 and DMA_BDn_2 of the interface tile)."
+    )
+    assert not array.engine.external.buffers
+    numbers = [np.dtype([("a", "i4", (2,)), ("b", ml_dtypes.bfloat16, (2,))]), np.complex64, np.bool_, "V4"]
+    for n, kind in enumerate(numbers):
+        assert array.external(f"{n}", np.zeros(4, kind)).nbytes == np.zeros(4, kind).nbytes  # type: ignore[call-overload]
+
+
+def test_a_channel_starts_no_part_of_a_run_and_loses_nothing() -> None:
+    array = Array("npu1", columns=1)
+    tile = array.memory_tile(0)
+    before = claimed(array)
+    for value in (2.5, "2", None, np.float64(2)):
+        assert refused(lambda value=value: start(array, repeat=value)) == (  # type: ignore[misc]
+            f"memory tile (0,1), MM2S 0: repeat is {value!r}; it must be a whole number "
+            "(types of the Python interface)."
+        )
+        assert [claimed(array)[n] for n in (1, 2)] == [before[n] for n in (1, 2)]
+    start(array, repeat=np.int8(100))
+    assert tile.mm2s[0].claimed

@@ -15402,4 +15402,48 @@ MUTANTS = (
         "    if _came(own, waits) <= 0:",
         "tests/clients/test_corpus.py::test_a_design_has_the_findings_that_it_is_there_for[weights-sent-once-hangs]",
     ),
+    Mutant(
+        "arrays of objects are external memory",
+        "sim/ports/external_buffers.py",
+        '_NUMBERS = "biufcV"',
+        '_NUMBERS = "biufcVOT"',
+        "tests/faults/test_wrong_arguments.py::test_an_array_whose_bytes_are_no_numbers_is_not_external_memory[O]",
+    ),
+    Mutant(
+        "arrays of texts are external memory",
+        "sim/ports/external_buffers.py",
+        '_NUMBERS = "biufcV"',
+        '_NUMBERS = "biufcVU"',
+        "tests/faults/test_wrong_arguments.py::test_an_array_whose_bytes_are_no_numbers_is_not_external_memory[U4]",
+    ),
+    Mutant(
+        "fields of records may be anything in external memory",
+        "sim/ports/external_buffers.py",
+        "    if dtype.fields is not None:\n",
+        "    if dtype.fields is not None and not dtype.fields:\n",
+        "tests/faults/test_wrong_arguments.py::"
+        "test_an_array_whose_bytes_are_no_numbers_is_not_external_memory[[('n', 'i4'), ('a', 'U1')]]",
+    ),
+    Mutant(
+        "a refused circuit of a PLIO has its port",
+        "design/circuits.py",
+        "        raise_if(problems, DesignError)\n        self._flows, self._logic",
+        "        self._logic = logic\n        raise_if(problems, DesignError)\n        self._flows, self._logic",
+        "tests/faults/test_logic_faults.py::test_a_refused_circuit_of_a_plio_leaves_its_port_to_the_dma",
+    ),
+    Mutant(
+        "a channel starts a part of a run",
+        "design/channels.py",
+        '        refuse(f"{self._tile.title}, {self.port}", whole("repeat", repeat))\n        repeat, transfers = index(repeat),',
+        "        repeat, transfers = repeat,",
+        "tests/faults/test_wrong_arguments.py::test_a_channel_starts_no_part_of_a_run_and_loses_nothing",
+    ),
+    Mutant(
+        "a channel receives a part of a packet",
+        "design/channels.py",
+        '        refuse(f"{self._tile.title}, {self.port}", whole("packets", packets))\n        packets = index(packets)\n',
+        "",
+        "tests/faults/test_wrong_arguments.py::"
+        "test_a_wrong_argument_is_refused_and_nothing_claimed[start_out_of_order.packets]",
+    ),
 )

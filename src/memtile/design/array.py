@@ -230,8 +230,9 @@ class Array(Bench):
             address: byte address; the next free page if omitted.
 
         Raises:
-            DesignError: not an array, a name used twice, a size that is not a multiple of 4 bytes, an
-                unusable address, or memory that another external buffer occupies.
+            DesignError: not an array, or one of objects, texts or times; a name used twice, a size that is
+                not a multiple of 4 bytes, an unusable address, or memory that another external buffer
+                occupies.
         """
         return external_buffer(self, self.engine.external, name, array, address)
 
