@@ -15427,23 +15427,97 @@ MUTANTS = (
     Mutant(
         "a refused circuit of a PLIO has its port",
         "design/circuits.py",
-        "        raise_if(problems, DesignError)\n        self._flows, self._logic",
-        "        self._logic = logic\n        raise_if(problems, DesignError)\n        self._flows, self._logic",
+        "        problems = [*self._wrong(flow, source, targets, logic), *self._shared(flow)]\n",
+        "        self._logic = logic\n        problems = [*self._wrong(flow, source, targets, logic), "
+        "*self._shared(flow)]\n",
         "tests/faults/test_logic_faults.py::test_a_refused_circuit_of_a_plio_leaves_its_port_to_the_dma",
     ),
     Mutant(
         "a channel starts a part of a run",
         "design/channels.py",
-        '        refuse(f"{self._tile.title}, {self.port}", whole("repeat", repeat))\n        repeat, transfers = index(repeat),',
-        "        repeat, transfers = repeat,",
+        'whole("repeat", repeat))\n        repeat, transfers = index(repeat),',
+        "None)\n        repeat, transfers = repeat,",
         "tests/faults/test_wrong_arguments.py::test_a_channel_starts_no_part_of_a_run_and_loses_nothing",
     ),
     Mutant(
         "a channel receives a part of a packet",
         "design/channels.py",
-        '        refuse(f"{self._tile.title}, {self.port}", whole("packets", packets))\n        packets = index(packets)\n',
-        "",
+        'whole("packets", packets))\n        packets = index(packets)\n',
+        "None)\n",
         "tests/faults/test_wrong_arguments.py::"
         "test_a_wrong_argument_is_refused_and_nothing_claimed[start_out_of_order.packets]",
+    ),
+    Mutant(
+        "0 and 1 say neither yes nor no",
+        "design/arguments.py",
+        "    return bool(number) if number in (0, 1) else None",
+        "    return number if isinstance(number, bool) else None",
+        "tests/faults/test_wrong_arguments.py::test_what_is_0_or_1_says_yes_or_no[1]",
+    ),
+    Mutant(
+        "any whole number says yes or no",
+        "design/arguments.py",
+        "    return bool(number) if number in (0, 1) else None",
+        "    return None if number is None else bool(number)",
+        "tests/faults/test_wrong_arguments.py::test_what_is_0_or_1_says_yes_or_no[1]",
+    ),
+    Mutant(
+        "an array of NumPy says neither yes nor no",
+        "design/arguments.py",
+        "np.bool_ | np.ndarray) and",
+        "np.bool_) and",
+        "tests/faults/test_wrong_arguments.py::test_what_is_0_or_1_says_yes_or_no[array(True)]",
+    ),
+    Mutant(
+        "an array with one element says yes or no",
+        "design/arguments.py",
+        " == np.bool_ and value.ndim == 0:",
+        " == np.bool_:",
+        "tests/faults/test_wrong_arguments.py::test_what_is_0_or_1_says_yes_or_no[1]",
+    ),
+    Mutant(
+        "an iterator is no row",
+        "design/arguments.py",
+        "Mapping) or not isinstance(values, Iterable)",
+        "Mapping) or not isinstance(values, Sequence)",
+        "tests/faults/test_wrong_arguments.py::"
+        "test_anything_that_has_values_one_after_the_other_is_a_row[generator]",
+    ),
+    Mutant(
+        "a mapping is a row",
+        "design/arguments.py",
+        "isinstance(values, str | bytes | Mapping)",
+        "isinstance(values, str | bytes)",
+        "tests/faults/test_wrong_arguments.py::test_ends_whose_headers_are_kept_are_ends",
+    ),
+    Mutant(
+        "headers are kept for what is no end",
+        "design/array.py",
+        'every("keep_headers", kept, is_end, _KEPT)',
+        "None",
+        "tests/faults/test_wrong_arguments.py::test_ends_whose_headers_are_kept_are_ends",
+    ),
+    Mutant(
+        "True is the number of a descriptor",
+        "design/tile.py",
+        "    return wrong if isinstance(number, bool) else whole",
+        "    return whole",
+        "tests/faults/test_wrong_arguments.py::"
+        "test_the_number_of_a_descriptor_is_one_of_numpy_but_no_truth_value",
+    ),
+    Mutant(
+        "a number of NumPy overflows as that of a descriptor",
+        "design/tile.py",
+        "        bd = index(number)\n",
+        "        bd = number\n",
+        "tests/faults/test_wrong_arguments.py::"
+        "test_the_number_of_a_descriptor_is_one_of_numpy_but_no_truth_value",
+    ),
+    Mutant(
+        "a program is given an array of objects",
+        "runs/arrays.py",
+        "    if not has_numbers(given.array.dtype):",
+        "    if False:",
+        "tests/faults/test_program_arrays.py",
     ),
 )

@@ -23,14 +23,14 @@ from memtile.arch.timing import Timing
 from memtile.design.arguments import (
     Wrong,
     are_whole,
+    as_row,
+    as_truth,
     as_whole,
     every,
     instance,
-    is_row,
     refuse,
     shown,
     text,
-    truth,
     whole,
 )
 from memtile.design.arguments import path as is_path
@@ -42,7 +42,7 @@ from memtile.design.memory_tile import MemoryTile
 from memtile.design.merge_order import Order
 from memtile.design.object_fifo import Depth, ObjectFifo, Places, check_closed, wrong_of_fifo
 from memtile.design.other_tiles import ComputeTile, InterfaceTile
-from memtile.design.packet_bus import PacketBus, is_route
+from memtile.design.packet_bus import PacketBus, as_route, is_end, is_route
 from memtile.design.router import RouteDemand, Tree
 from memtile.design.saving import load, save
 from memtile.design.tile import Tile, TileSite
@@ -103,6 +103,7 @@ def _twice(name: str, other: str) -> Problem:
 
 
 _TIMING = "Give one such as Timing(external_latency=100), or leave it out."
+_KEPT = "True, False, or the ends that get headers"
 Kind = TypeVar("Kind", bound=Tile)
 
 
@@ -292,10 +293,11 @@ class Array(Bench):
             DesignError: no room for its buffers, locks or descriptors, no free channel, a depth or a repeat
                 below 1, a name that another FIFO has, or an end that is not a tile of this array.
         """
+        depth, shape = as_row(depth), as_row(shape)
         wrong = whole("depth", depth) if depth is None else None
         refuse(f"object FIFO {shown(name)}", wrong, *wrong_of_fifo(name, depth, repeat, bank, at))
         targets = list(consumers) if isinstance(consumers, Iterable) else [consumers]
-        size = tuple(shape) if is_row(shape) else (shape,)
+        size = shape if isinstance(shape, tuple) else (shape,)
         found, places = dtype_of(dtype, f"object FIFO {name}"), Places(bank or {}, at or {})
         with self.all_or_nothing():
             fifo = ObjectFifo(self, name, (producer, targets), depth, size, found, repeat, places)
@@ -323,6 +325,10 @@ class Array(Bench):
         Raises:
             DesignError: more streams than ids, conflicting ids, or an end that another flow uses.
         """
+        routes, ids = tuple(map(as_route, routes)), as_row(ids)
+        order = tuple(map(as_row, rounds)) if isinstance(rounds := as_row(order), tuple) else order
+        yes = as_truth(keep_headers)
+        kept: bool | Sequence[End] = as_row(keep_headers) if yes is None else yes
         pair = "one pair of an end and a sequence of ends for each stream"
         refuse(
             f"packet bus {shown(name)}",
@@ -330,10 +336,10 @@ class Array(Bench):
             every("routes", routes, is_route, pair),
             None if ids is None or are_whole(ids) else Wrong("ids", shown(ids), "whole numbers or None"),
             every("order", order, lambda each: are_whole(each) and len(each) == 2, "pairs of whole numbers"),
-            None if is_row(keep_headers) else truth("keep_headers", keep_headers),
+            None if isinstance(kept, bool) else every("keep_headers", kept, is_end, _KEPT),
         )
         with self.all_or_nothing():
-            bus = PacketBus(name, self.circuits, routes, keep_headers=keep_headers, ids=ids, order=order)
+            bus = PacketBus(name, self.circuits, routes, keep_headers=kept, ids=ids, order=order)
         self._buses.append(bus)
         return bus
 

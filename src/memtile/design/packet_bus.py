@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from memtile.access.tiling import NO_PORT, TilingParameters
 from memtile.arch.ports import PORTS
 from memtile.bd.descriptor import Packet
-from memtile.design.arguments import is_row
+from memtile.design.arguments import as_row, is_row
 from memtile.design.buffers import Buffer
 from memtile.design.channels import Channel
 from memtile.design.circuits import Circuits, End, port_of
@@ -56,6 +57,16 @@ class PacketStream:
         once = tagged.once
         sent = replace(tagged, port=NO_PORT)
         return sent if once is None else replace(sent, once=lambda: replace(once(), port=NO_PORT))
+
+
+def is_end(given: object) -> bool:
+    """Whether something is an end of a flow."""
+    return isinstance(given, End)
+
+
+def as_route(given: Any) -> Any:
+    """An end, and the ends that its packets go to as a tuple; anything else as it is."""
+    return (given[0], as_row(given[1])) if is_row(given) and len(given) == _ROUTE else given
 
 
 def is_route(given: object) -> bool:
