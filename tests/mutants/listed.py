@@ -15520,4 +15520,55 @@ MUTANTS = (
         "    if False:",
         "tests/faults/test_program_arrays.py",
     ),
+    Mutant(
+        "all uses of a kernel have the steps that were said last",
+        "runs/timed_kernels.py",
+        "    made = _copy_of(kernel, name)\n",
+        "    made = kernel\n",
+        "tests/data/test_timed_kernels.py::test_each_use_of_a_kernel_has_steps_of_its_own",
+    ),
+    Mutant(
+        "a method has no steps",
+        "runs/timed_kernels.py",
+        "    noted = made.__func__ if isinstance(made, MethodType) else made",
+        "    noted = made",
+        "tests/data/test_timed_kernels.py::"
+        "test_what_is_called_as_a_kernel_may_have_steps_and_remains_what_it_is[method]",
+    ),
+    Mutant(
+        "a copy of a kernel has none of its notes",
+        "runs/timed_kernels.py",
+        "        vars(made).update(vars(kernel))\n",
+        "",
+        "tests/data/test_timed_kernels.py::test_steps_reach_what_their_kernel_reaches",
+    ),
+    Mutant(
+        "a copy of what is called as a kernel has none of its notes",
+        "runs/timed_kernels.py",
+        ', **getattr(kernel, "__dict__", {})',
+        "",
+        "tests/data/test_timed_kernels.py::"
+        "test_what_is_called_as_a_kernel_may_have_steps_and_remains_what_it_is[apart]",
+    ),
+    Mutant(
+        "a copy of a kernel lacks its named defaults",
+        "runs/timed_kernels.py",
+        "        made.__kwdefaults__ = kernel.__kwdefaults__\n",
+        "",
+        "tests/data/test_timed_kernels.py::test_defaults_of_a_kernel_remain_and_steps_that_are_listed_too",
+    ),
+    Mutant(
+        "a kernel of steps is copied and has none",
+        "runs/timed_kernels.py",
+        "    if steps_of(kernel) is not None:\n        return kernel",
+        "    if False:\n        return kernel",
+        "tests/data/test_timed_kernels.py::test_defaults_of_a_kernel_remain_and_steps_that_are_listed_too",
+    ),
+    Mutant(
+        "what is no kernel has steps",
+        "runs/timed_kernels.py",
+        "    if not callable(kernel):",
+        "    if False:",
+        "tests/data/test_timed_kernels.py::test_what_is_no_kernel_has_no_steps",
+    ),
 )
