@@ -15518,7 +15518,7 @@ MUTANTS = (
         "runs/arrays.py",
         "    if not has_numbers(given.array.dtype):",
         "    if False:",
-        "tests/faults/test_program_arrays.py",
+        "tests/faults/test_program_arrays.py::test_an_array_of_a_wrong_size[objects]",
     ),
     Mutant(
         "all uses of a kernel have the steps that were said last",

@@ -346,8 +346,7 @@ class ObjectFifo:
                 (End(tile, sender), [entry] if isinstance(entry, Tile) else entry)
                 for sender, entry in zip(senders, consumers, strict=True)
             ]
-            places = Places(bank or {}, at or {})
-            own = len(end.buffers)
+            own, places = len(end.buffers), Places(bank or {}, at or {})
             deep = own if depth is None else depth
             depths = [
                 (own, *(deep if isinstance(deep, Iterable) else [deep] * len(taken))) for _, taken in ends
