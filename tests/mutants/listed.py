@@ -15492,8 +15492,8 @@ MUTANTS = (
     ),
     Mutant(
         "headers are kept for what is no end",
-        "design/array.py",
-        'every("keep_headers", kept, is_end, _KEPT)',
+        "design/packet_bus.py",
+        'every("keep_headers", kept, _is_end, _KEPT) if yes is None else None',
         "None",
         "tests/faults/test_wrong_arguments.py::test_ends_whose_headers_are_kept_are_ends",
     ),

@@ -21,12 +21,8 @@ from memtile.arch.register_map import tile_register
 from memtile.arch.tiles import TILE_KINDS
 from memtile.arch.timing import Timing
 from memtile.design.arguments import (
-    Wrong,
-    are_whole,
     as_row,
-    as_truth,
     as_whole,
-    every,
     instance,
     refuse,
     shown,
@@ -42,7 +38,7 @@ from memtile.design.memory_tile import MemoryTile
 from memtile.design.merge_order import Order
 from memtile.design.object_fifo import Depth, ObjectFifo, Places, check_closed, wrong_of_fifo
 from memtile.design.other_tiles import ComputeTile, InterfaceTile
-from memtile.design.packet_bus import PacketBus, as_route, is_end, is_route
+from memtile.design.packet_bus import PacketBus, as_checked
 from memtile.design.router import RouteDemand, Tree
 from memtile.design.saving import load, save
 from memtile.design.tile import Tile, TileSite
@@ -103,7 +99,6 @@ def _twice(name: str, other: str) -> Problem:
 
 
 _TIMING = "Give one such as Timing(external_latency=100), or leave it out."
-_KEPT = "True, False, or the ends that get headers"
 Kind = TypeVar("Kind", bound=Tile)
 
 
@@ -325,21 +320,9 @@ class Array(Bench):
         Raises:
             DesignError: more streams than ids, conflicting ids, or an end that another flow uses.
         """
-        routes, ids = tuple(map(as_route, routes)), as_row(ids)
-        order = tuple(map(as_row, rounds)) if isinstance(rounds := as_row(order), tuple) else order
-        yes = as_truth(keep_headers)
-        kept: bool | Sequence[End] = as_row(keep_headers) if yes is None else yes
-        pair = "one pair of an end and a sequence of ends for each stream"
-        refuse(
-            f"packet bus {shown(name)}",
-            text("name", name),
-            every("routes", routes, is_route, pair),
-            None if ids is None or are_whole(ids) else Wrong("ids", shown(ids), "whole numbers or None"),
-            every("order", order, lambda each: are_whole(each) and len(each) == 2, "pairs of whole numbers"),
-            None if isinstance(kept, bool) else every("keep_headers", kept, is_end, _KEPT),
-        )
+        ways, kept, ids, order = as_checked(name, routes, keep_headers, ids, order)
         with self.all_or_nothing():
-            bus = PacketBus(name, self.circuits, routes, keep_headers=kept, ids=ids, order=order)
+            bus = PacketBus(name, self.circuits, ways, keep_headers=kept, ids=ids, order=order)
         self._buses.append(bus)
         return bus
 
