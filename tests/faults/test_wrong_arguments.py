@@ -296,7 +296,7 @@ def test_anything_that_has_values_one_after_the_other_is_a_row(made: Callable[[A
 def test_ends_whose_headers_are_kept_are_ends() -> None:
     array = Array("npu1", columns=1)
     wrong: Any
-    for wrong in ([True], np.array([True]), {1}, [None], {array.memory_tile(0).mm2s[0]: 1}):
+    for wrong in ([True], np.array([True]), {1}, [None], "", {array.memory_tile(0).mm2s[0]: 1}):
         with pytest.raises(DesignError, match=r"^packet bus 'p': keep_headers is "):
             array.packet_bus("p", route(array), keep_headers=wrong)
     assert not array.buses

@@ -15204,7 +15204,7 @@ MUTANTS = (
         "design/arguments.py",
         "return isinstance(values, Sequence) and not isinstance(values, str | bytes)",
         "return isinstance(values, Sequence)",
-        "tests/faults/test_wrong_arguments.py::test_a_wrong_argument_is_refused_and_nothing_claimed[bus.keep_headers]",
+        "tests/faults/test_wrong_arguments.py::test_ends_whose_headers_are_kept_are_ends",
     ),
     Mutant(
         "steps are taken though a host starts compressed tasks later",
