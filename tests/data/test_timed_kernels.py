@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ import numpy as np
 import pytest
 
 from memtile.design.array import Array
+from memtile.errors import DesignError
+from memtile.explain.names import in_file
 from memtile.explore.plan.designs import attention, convolution, convolution_rounds, gemm, rows
 from memtile.kernels import Action, Core, acquire, apart, cycles, listed, loop, release, timed_by
 from memtile.sim.kernels.listed_actions import steps_of
@@ -158,3 +161,81 @@ def test_steps_reach_what_their_kernel_reaches() -> None:
     ]
     assert all(steps_of(function) is not None for function in functions)
     assert [sorted(function.__reaches__) for function in functions] == [[], [(0, 3)]]
+
+
+ROUNDS = 5
+
+
+def rounds(core: Core) -> Iterator[Action]:
+    for _ in range(ROUNDS):
+        yield core.cycles(20)
+
+
+def alone(kernel: Any, *steps: Any) -> Array:
+    array = Array("npu1", columns=1)
+    array.compute_tile(0, 2).run_kernel(timed_by(kernel, *steps))
+    return array
+
+
+def test_each_use_of_a_kernel_has_steps_of_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    few = alone(rounds, loop(5, cycles(20)))
+    monkeypatch.setitem(globals(), "ROUNDS", 9)
+    many = alone(rounds, loop(9, cycles(20)))
+    with store_in(tmp_path):
+        assert [array.run(data=False).cycles for array in (few, many)] == [5 * 20 + 2, 9 * 20 + 2]
+    assert not hasattr(rounds, "__timed_by__")
+
+
+class Slots:
+    """A kernel without attributes of its own."""
+
+    __slots__ = ()
+
+    def __call__(self, core: Core) -> Iterator[Action]:
+        yield core.cycles(20)
+
+    def work(self, core: Core) -> Iterator[Action]:
+        yield core.cycles(20)
+
+
+KERNELS: dict[str, tuple[Any, str]] = {
+    "rounds": (rounds, "rounds"),
+    "method": (Slots().work, "work"),
+    "slots": (Slots(), "Slots"),
+    "partial": (partial(rounds), "partial"),
+    "apart": (apart(Slots().work), "partial"),
+}
+
+
+@pytest.mark.parametrize(("kernel", "name"), KERNELS.values(), ids=KERNELS)
+def test_what_is_called_as_a_kernel_may_have_steps_and_remains_what_it_is(kernel: Any, name: str) -> None:
+    made = timed_by(kernel, loop(3, cycles(20)))
+    array = Array("npu1", columns=1)
+    array.compute_tile(0, 2).run_kernel(made)
+    assert [each.kernel for each in array.engine.cores.running.values()] == [name]
+    assert inspect.isgeneratorfunction(made) == inspect.isgeneratorfunction(kernel)
+    for each in ("__code__", "__reaches__", "__annotations__"):
+        assert getattr(made, each, None) == getattr(kernel, each, None)
+    assert in_file(made, "line 7") == in_file(kernel, "line 7")
+    result = array.run(data=False)
+    assert (result.cycles, result.words_needed_by) == (62, ())
+
+
+def test_defaults_of_a_kernel_remain_and_steps_that_are_listed_too() -> None:
+    def work(core: Core, count: int = 3, *, each: int = 4) -> Iterator[Action]:
+        yield core.cycles(count * each)
+
+    assert alone(work, cycles(5)).run().cycles == 3 * 4 + 2
+    steps = listed(cycles(7))
+    assert timed_by(steps, cycles(9)) is steps
+
+
+def test_what_is_no_kernel_has_no_steps() -> None:
+    wrong: Any
+    for wrong in (None, 3, "work"):
+        with pytest.raises(DesignError) as caught:
+            timed_by(wrong, cycles(1))
+        assert str(caught.value) == (
+            f"timed_by: kernel is {wrong!r}; it must be a generator function (kernels are Python). Write one "
+            "such as def kernel(core): yield core.cycles(8)."
+        )

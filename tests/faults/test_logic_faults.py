@@ -171,3 +171,18 @@ def test_a_file_whose_fifo_has_more_words_than_the_source_is_refused() -> None:
     says = r"logic\.stored\[\d+\] is 3; it must be at most the words of the file"
     with pytest.raises(InputFileError, match=says):
         put_back(Array("xcve2802", 1).engine, snapshot)
+
+
+def test_a_refused_circuit_of_a_plio_leaves_its_port_to_the_dma() -> None:
+    array = Array("xcve2302")
+    column = array.device.noc_columns[0]
+    outside, shared = array.interface_tile(column), array.memory_tile(column)
+    core = array.compute_tile(column, array.device.compute_rows[0])
+    array.connect(core.mm2s[0], shared.s2mm[0])
+    assert "cannot have" in refused(lambda: array.connect(outside.plio_in(3), shared.s2mm[0]))
+    array.connect(outside.mm2s[0], shared.s2mm[1])
+    buffer, given = shared.buffer("b", 16), np.arange(16, dtype=np.int32)
+    shared.s2mm[1].start(shared.write(buffer))
+    outside.mm2s[0].start(outside.read(array.external("x", given)))
+    shared.expect(buffer, given)
+    assert array.run().good

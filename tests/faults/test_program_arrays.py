@@ -99,6 +99,11 @@ def test_names_that_are_none() -> None:
             np.zeros(67, np.int8),
             "array x: size is 67 bytes; it must be whole 32-bit words, at least one (the program).",
         ),
+        pytest.param(
+            np.array([None] * 8),
+            "array x: the elements are object; they must be numbers, or records of numbers (the program).",
+            id="objects",
+        ),
         (WORDS[:0], "array x: size is 0 bytes; it must be whole 32-bit words, at least one (the program)."),
     ],
 )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -59,7 +60,7 @@ CALLS: dict[str, tuple[Call, frozenset[str]]] = {
         ("fifo.at", lambda a, v: fifo(a, at=v), ""),
         ("bus.name", lambda a, v: a.packet_bus(v, route(a)), "text"),
         ("bus.routes", lambda a, v: a.packet_bus("p", v), ""),
-        ("bus.keep_headers", lambda a, v: a.packet_bus("p", route(a), keep_headers=v), "list, array"),
+        ("bus.keep_headers", lambda a, v: a.packet_bus("p", route(a), keep_headers=v), ""),
         ("bus.ids", lambda a, v: a.packet_bus("p", route(a), ids=v), ""),
         ("bus.order", lambda a, v: a.packet_bus("p", route(a), order=v), ""),
         ("poll.mask", lambda a, v: a.poll(1 << 20, v, 0, 10), ""),
@@ -95,6 +96,8 @@ CALLS: dict[str, tuple[Call, frozenset[str]]] = {
         ("read.tiling", lambda a, v: a.memory_tile(0).read(full(a, "b"), v), ""),
         ("seen", lambda a, v: a.memory_tile(0).seen(v), ""),
         ("free_channel.receives", lambda a, v: a.memory_tile(0).free_channel(receives=v), ""),
+        ("start.repeat", lambda a, v: start(a, repeat=v), ""),
+        ("start_out_of_order.packets", lambda a, v: out_of_order(a, v), ""),
         ("write_bd.number", lambda a, v: a.memory_tile(0).write_bd(v, descriptor(a)), ""),
         ("write_bd.descriptor", lambda a, v: a.memory_tile(0).write_bd(0, v), ""),
         ("register", lambda a, v: a.memory_tile(0).register(v), ""),
@@ -121,6 +124,16 @@ def descriptor(array: Array) -> Any:
     return array.memory_tile(0).read(full(array, "b")).descriptors[0]
 
 
+def start(array: Array, **given: Any) -> object:
+    tile = array.memory_tile(0)
+    return tile.mm2s[0].start(tile.read(full(array, "b")), **given)
+
+
+def out_of_order(array: Array, packets: Any) -> object:
+    tile = array.memory_tile(0)
+    return tile.s2mm[0].start_out_of_order(tile.write(full(array, "b")), packets=packets)
+
+
 def idle(core: Any) -> Any:
     yield core.cycles(1)
 
@@ -128,7 +141,9 @@ def idle(core: Any) -> Any:
 def claimed(array: Array) -> list[object]:
     tiles = [array.tile(0, row) for row in range(3)]
     channels = [[c.claimed for c in (*tile.s2mm, *tile.mm2s)] for tile in tiles]
-    return [[repr(tile) for tile in tiles], channels, array.fifos, array.buses, list(array.circuits.waiting)]
+    pools = [tile.bd_pool.saved() for tile in tiles]
+    made = [array.fifos, array.buses, list(array.circuits.waiting)]
+    return [[repr(tile) for tile in tiles], channels, pools, *made]
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -192,3 +207,112 @@ def test_whole_numbers_of_numpy_and_names_of_none_are_taken() -> None:
     assert not tile.owns(None)  # type: ignore[arg-type]
     made = fifo(array, depth=(np.int32(2), 3), repeat=1, bank={array.compute_tile(0, 2): np.int32(1)})
     assert made.depths == (2, 3)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    ["O", "S4", "U4", "M8[s]", "m8[s]", [("n", "i4"), ("a", "U1")], [("a", [("b", "S2", (2,))])], "V"],
+    ids=str,
+)
+def test_an_array_whose_bytes_are_no_numbers_is_not_external_memory(dtype: Any) -> None:
+    array = Array("npu1", columns=1)
+    given = np.zeros(4, np.dtype(dtype) if dtype != "V" else np.dtypes.StringDType())
+    assert refused(lambda: array.external("e", given)) == (
+        f"external buffer e: the elements of the array are {given.dtype}; they must be numbers, or records "
+        "of numbers (AM025 DMA_BDn_1 and DMA_BDn_2 of the interface tile)."
+    )
+    assert not array.engine.external.buffers
+    numbers = [np.dtype([("a", "i4", (2,)), ("b", ml_dtypes.bfloat16, (2,))]), np.complex64, np.bool_, "V4"]
+    for n, kind in enumerate(numbers):
+        assert array.external(f"{n}", np.zeros(4, kind)).nbytes == np.zeros(4, kind).nbytes  # type: ignore[call-overload]
+
+
+def test_a_channel_starts_no_part_of_a_run_and_loses_nothing() -> None:
+    array = Array("npu1", columns=1)
+    tile = array.memory_tile(0)
+    before = claimed(array)
+    for value in (2.5, "2", None, np.float64(2)):
+        assert refused(lambda value=value: start(array, repeat=value)) == (  # type: ignore[misc]
+            f"memory tile (0,1), MM2S 0: repeat is {value!r}; it must be a whole number "
+            "(types of the Python interface)."
+        )
+        assert [claimed(array)[n] for n in (1, 2)] == [before[n] for n in (1, 2)]
+    start(array, repeat=np.int8(100))
+    assert tile.mm2s[0].claimed
+
+
+TRUTHS = [True, 1, np.int32(1), np.bool_(True), np.array(True), np.array(1)]
+
+
+@pytest.mark.parametrize("on", TRUTHS, ids=repr)
+def test_what_is_0_or_1_says_yes_or_no(on: Any) -> None:
+    array = Array("npu1", columns=1)
+    for value in (on, on ^ 1):
+        shared = array.memory_tile(0, interleaved=value)
+        assert shared.register("Memory_Control")["Memory_Interleaving"] == value
+        assert shared.free_channel(receives=value).receives is bool(value)
+    array.compute_tile(0, 2).run_kernel(idle, endless=on)
+    array.compute_tile(0, 3).run_kernel(idle, endless=on ^ 1)
+    assert [each.declared for each in array.engine.cores.running.values()] == [True, False]
+    bus = array.packet_bus("p", route(array), keep_headers=on)
+    array.route()
+    assert bus._keep is True
+    for value in (2, -1, 1.0, np.float64(1), np.array([True]), np.str_("1"), "True", None):
+        assert refused(lambda value=value: array.memory_tile(0).interleave(value)).startswith(  # type: ignore[misc]
+            "memory tile (0,1), interleave: on is "
+        )
+
+
+ROWS: dict[str, Callable[[Sequence[Any]], Any]] = {
+    "generator": lambda row: (each for each in row),
+    "set": set,
+    "keys": lambda row: dict.fromkeys(row).keys(),
+    "map": lambda row: map(row.__getitem__, range(len(row))),
+    "array": lambda row: np.array(row, None if isinstance(row[0], int) else object),
+}
+
+
+@pytest.mark.parametrize("made", ROWS.values(), ids=ROWS)
+def test_anything_that_has_values_one_after_the_other_is_a_row(made: Callable[[Any], Any]) -> None:
+    array = Array("npu1", columns=1)
+    shared, cores = array.memory_tile(0), [array.compute_tile(0, row) for row in (2, 3)]
+    first = array.object_fifo("f", array.interface_tile(0), shared, depth=made((1, 2)), shape=made((2, 3)))
+    assert (first.depths, first.shape) == ((1, 2), (2, 3))
+    second = first.forward("g", cores, depth=made((3, 4)))
+    assert second.depths == (2, 3, 4)
+    ends = [core.s2mm[1] for core in cores]
+    bus = array.packet_bus(
+        *("p", (shared.mm2s[4], made(ends[:1])), (shared.mm2s[4], made(ends[1:]))),
+        keep_headers=made(ends[:1]),
+        ids=made((5, 6)),
+        order=(made((number, count)) for number, count in ((5, 6), (6, 7))),  # type: ignore[arg-type]
+    )
+    array.route()
+    assert [(each.id, each.targets) for each in bus.streams] == [(5, (ends[0],)), (6, (ends[1],))]
+    assert list(bus._order) == [(5, 6), (6, 7)]
+    assert bus._keep == (ends[0],)
+
+
+def test_ends_whose_headers_are_kept_are_ends() -> None:
+    array = Array("npu1", columns=1)
+    wrong: Any
+    for wrong in ([True], np.array([True]), {1}, [None], "", {array.memory_tile(0).mm2s[0]: 1}):
+        with pytest.raises(DesignError, match=r"^packet bus 'p': keep_headers is "):
+            array.packet_bus("p", route(array), keep_headers=wrong)
+    assert not array.buses
+
+
+def test_the_number_of_a_descriptor_is_one_of_numpy_but_no_truth_value() -> None:
+    array = Array("npu1", columns=1)
+    tile, step = array.memory_tile(0), descriptor(array)
+    tile.write_bd(np.uint8(9), step)  # type: ignore[arg-type]
+    base, words = tile.kind.bd_base, tile.kind.bd_stride // 4
+    tile.write_bd(8, step)
+    assert (
+        tile.door.block_read32(base + 9 * tile.kind.bd_stride, words)
+        == tile.door.block_read32(base + 8 * tile.kind.bd_stride, words)
+    ).all()
+    assert refused(lambda: tile.write_bd(True, step)) == (
+        "memory tile (0,1), write_bd: number is True; it must be a whole number "
+        "(types of the Python interface)."
+    )

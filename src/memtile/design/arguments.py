@@ -6,7 +6,7 @@ A check returns what is wrong, or None; :func:`refuse` reports all that is wrong
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import index
 from typing import Any, NamedTuple, TypeGuard
 
@@ -87,6 +87,12 @@ def is_row(values: object) -> TypeGuard[Sequence[Any]]:
     return isinstance(values, Sequence) and not isinstance(values, str | bytes)
 
 
+def as_row(values: Any) -> Any:
+    """Values one after the other, as of a set or an iterator, as a tuple; anything else as it is."""
+    is_one = isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable)
+    return values if is_one or (isinstance(values, np.ndarray) and not values.ndim) else tuple(values)
+
+
 def are_whole(values: object) -> bool:
     """Whether a value is a sequence of whole numbers."""
     return is_row(values) and all(as_whole(each) is not None for each in values)
@@ -99,9 +105,17 @@ def text(field: str, value: object, *, optional: bool = False) -> Wrong | None:
     return Wrong(field, shown(value), f"text{' or None' if optional else ''}")
 
 
+def as_truth(value: Any) -> bool | None:
+    """True or False of Python or of NumPy, or 0 or 1, as one of Python; None of anything else."""
+    if isinstance(value, np.bool_ | np.ndarray) and value.dtype == np.bool_ and value.ndim == 0:
+        return bool(value)
+    number = as_whole(value)
+    return bool(number) if number in (0, 1) else None
+
+
 def truth(field: str, value: object, *, optional: bool = False) -> Wrong | None:
-    """Check that an argument is True or False, or None where that is allowed."""
-    if isinstance(value, bool | np.bool_) or (optional and value is None):
+    """Check that an argument is True or False, 0 or 1, or None where that is allowed."""
+    if as_truth(value) is not None or (optional and value is None):
         return None
     return Wrong(field, shown(value), "True, False or None" if optional else "True or False")
 

@@ -21,16 +21,12 @@ from memtile.arch.register_map import tile_register
 from memtile.arch.tiles import TILE_KINDS
 from memtile.arch.timing import Timing
 from memtile.design.arguments import (
-    Wrong,
-    are_whole,
+    as_row,
     as_whole,
-    every,
     instance,
-    is_row,
     refuse,
     shown,
     text,
-    truth,
     whole,
 )
 from memtile.design.arguments import path as is_path
@@ -42,7 +38,7 @@ from memtile.design.memory_tile import MemoryTile
 from memtile.design.merge_order import Order
 from memtile.design.object_fifo import Depth, ObjectFifo, Places, check_closed, wrong_of_fifo
 from memtile.design.other_tiles import ComputeTile, InterfaceTile
-from memtile.design.packet_bus import PacketBus, is_route
+from memtile.design.packet_bus import PacketBus, as_checked
 from memtile.design.router import RouteDemand, Tree
 from memtile.design.saving import load, save
 from memtile.design.tile import Tile, TileSite
@@ -230,8 +226,9 @@ class Array(Bench):
             address: byte address; the next free page if omitted.
 
         Raises:
-            DesignError: not an array, a name used twice, a size that is not a multiple of 4 bytes, an
-                unusable address, or memory that another external buffer occupies.
+            DesignError: not an array, or one of objects, texts or times; a name used twice, a size that is
+                not a multiple of 4 bytes, an unusable address, or memory that another external buffer
+                occupies.
         """
         return external_buffer(self, self.engine.external, name, array, address)
 
@@ -291,10 +288,11 @@ class Array(Bench):
             DesignError: no room for its buffers, locks or descriptors, no free channel, a depth or a repeat
                 below 1, a name that another FIFO has, or an end that is not a tile of this array.
         """
+        depth, shape = as_row(depth), as_row(shape)
         wrong = whole("depth", depth) if depth is None else None
         refuse(f"object FIFO {shown(name)}", wrong, *wrong_of_fifo(name, depth, repeat, bank, at))
         targets = list(consumers) if isinstance(consumers, Iterable) else [consumers]
-        size = tuple(shape) if is_row(shape) else (shape,)
+        size = shape if isinstance(shape, tuple) else (shape,)
         found, places = dtype_of(dtype, f"object FIFO {name}"), Places(bank or {}, at or {})
         with self.all_or_nothing():
             fifo = ObjectFifo(self, name, (producer, targets), depth, size, found, repeat, places)
@@ -322,17 +320,9 @@ class Array(Bench):
         Raises:
             DesignError: more streams than ids, conflicting ids, or an end that another flow uses.
         """
-        pair = "one pair of an end and a sequence of ends for each stream"
-        refuse(
-            f"packet bus {shown(name)}",
-            text("name", name),
-            every("routes", routes, is_route, pair),
-            None if ids is None or are_whole(ids) else Wrong("ids", shown(ids), "whole numbers or None"),
-            every("order", order, lambda each: are_whole(each) and len(each) == 2, "pairs of whole numbers"),
-            None if is_row(keep_headers) else truth("keep_headers", keep_headers),
-        )
+        ways, kept, ids, order = as_checked(name, routes, keep_headers, ids, order)
         with self.all_or_nothing():
-            bus = PacketBus(name, self.circuits, routes, keep_headers=keep_headers, ids=ids, order=order)
+            bus = PacketBus(name, self.circuits, ways, keep_headers=kept, ids=ids, order=order)
         self._buses.append(bus)
         return bus
 

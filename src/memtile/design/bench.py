@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.arch.devices import Device
-from memtile.design.arguments import as_whole, every, instance, refuse, text, truth
+from memtile.design.arguments import as_truth, as_whole, every, instance, refuse, text, truth
 from memtile.design.arguments import path as is_path
 from memtile.design.buffers import Buffer, exactly
 from memtile.design.channels import Channel, call_site
@@ -180,7 +180,7 @@ class Bench:
             InputFileError: the file cannot be written.
         """
         refuse("coredump", is_path("path", path), truth("elf", elf, optional=True))
-        write_coredump(self.engine, self.device, Path(path), elf=elf)
+        write_coredump(self.engine, self.device, Path(path), elf=as_truth(elf))
 
     def run(self, options: RunOptions | int | None = None, **more: Unpack[RunKeywords]) -> Result:
         """Run until nothing moves any more, or the limit is reached; Ctrl-C keeps the results so far.

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
 from functools import cached_property, partial
+from operator import index
 from typing import TYPE_CHECKING, Any, Self, SupportsIndex, overload
 
 import numpy as np
@@ -21,6 +22,7 @@ from memtile.arch.register_map import register_at
 from memtile.arch.registers import WORD_BITS, Register
 from memtile.arch.tiles import DIRECTIONS, S2MM, WORD_BYTES
 from memtile.bd.descriptor import Descriptor
+from memtile.design.arguments import refuse, whole
 from memtile.design.buffers import dtype_of
 from memtile.design.chains import TaskPlan, as_tried, begins_again, chain_words, plan_of
 from memtile.design.packet_ports import sent
@@ -414,12 +416,14 @@ class Channel(StreamPort):
             The BD numbers used.
 
         Raises:
-            DesignError: too few free BDs for the channel, task queue full, repeat out of range.
+            DesignError: too few free BDs for the channel, task queue full, repeat out of range or no whole
+                number.
             TransferError: a transfer in a ring needs too many descriptors in one run.
             DescriptorError: a descriptor that the tile cannot hold, or a walk that leaves the DMA address
                 space.
         """
-        transfers = self._transfers(work)
+        refuse(f"{self._tile.title}, {self.port}", whole("repeat", repeat))
+        repeat, transfers = index(repeat), self._transfers(work)
         room = self._room()
         plan = plan_of(sent(self, transfers, self._tile.bench.buses), repeat, room, loop=loop)
         self._check(repeat, loop, plan, room)
@@ -441,6 +445,8 @@ class Channel(StreamPort):
             DesignError: an MM2S channel, a transfer of several descriptors; and as for :meth:`start`.
         """
         self._must_be(S2MM, "start_out_of_order")
+        refuse(f"{self._tile.title}, {self.port}", whole("packets", packets))
+        packets = index(packets)
         transfers = [
             transfer.in_one_run() for transfer in sent(self, self._transfers(work), self._tile.bench.buses)
         ]

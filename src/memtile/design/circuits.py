@@ -92,12 +92,11 @@ class Circuits:
             bus,
             ids,
         )
-        self._logic |= {
-            port_of(end) for end in (source, *targets) if isinstance(end, SwitchEnd) and end.is_logic
-        }
-        problems = [*self._wrong(flow, source, targets), *self._shared(flow)]
+        ends = (source, *targets)
+        logic = self._logic | {port_of(end) for end in ends if isinstance(end, SwitchEnd) and end.is_logic}
+        problems = [*self._wrong(flow, source, targets, logic), *self._shared(flow)]
         raise_if(problems, DesignError)
-        self._flows = (*self._flows, flow)
+        self._flows, self._logic = (*self._flows, flow), logic  # only now: a refused flow claims nothing
         return flow
 
     def by_hand(self, column: int, row: int, slave: str, masters: Sequence[str]) -> None:
@@ -279,7 +278,9 @@ class Circuits:
                 source=_SOURCE,
             )
 
-    def _wrong(self, flow: RouteDemand, source: End, targets: Sequence[End]) -> Iterator[Problem]:
+    def _wrong(
+        self, flow: RouteDemand, source: End, targets: Sequence[End], logic: frozenset[GraphPort]
+    ) -> Iterator[Problem]:
         allowed = "one MM2S channel to at least one S2MM channel"
         if source.receives or not targets or not all(target.receives for target in targets):
             yield Problem(
@@ -292,7 +293,7 @@ class Circuits:
                 source=_SOURCE,
             )
         for port in (flow.source, *flow.targets):
-            is_dma = _is_interface(port) and _is_dma(port) and port not in self._logic
+            is_dma = _is_interface(port) and _is_dma(port) and port not in logic
             if is_dma and not self._device.has_interface_dma(port.column):
                 columns = ", ".join(map(str, self._device.noc_columns))
                 yield Problem(

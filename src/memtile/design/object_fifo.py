@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from memtile.access.tiling import TilingParameters
-from memtile.design.arguments import Wrong, are_whole, as_whole, by_tile, refuse, shown, text, whole
+from memtile.design.arguments import Wrong, are_whole, as_row, as_whole, by_tile, refuse, shown, text, whole
 from memtile.design.buffers import Buffer, shape_of
 from memtile.design.channels import Channel
 from memtile.design.locks import Lock
@@ -328,6 +328,7 @@ class ObjectFifo:
                 parts, a part is of another object, or there is no room; then nothing is claimed.
             TransferError: a tiling that no descriptors can express.
         """
+        depth = as_row(depth)
         refuse(f"object FIFO {self.name}, split", *wrong_of_fifo(name, depth, repeat, bank, at))
         (end,) = self.consumers[:1]
         chosen = self._parts(end, "split", len(consumers), parts, alone=len(self.consumers) == 1)
@@ -345,8 +346,7 @@ class ObjectFifo:
                 (End(tile, sender), [entry] if isinstance(entry, Tile) else entry)
                 for sender, entry in zip(senders, consumers, strict=True)
             ]
-            places = Places(bank or {}, at or {})
-            own = len(end.buffers)
+            own, places = len(end.buffers), Places(bank or {}, at or {})
             deep = own if depth is None else depth
             depths = [
                 (own, *(deep if isinstance(deep, Iterable) else [deep] * len(taken))) for _, taken in ends
@@ -381,6 +381,7 @@ class ObjectFifo:
                 parts, a part is of another object, or there is no room; then nothing is claimed.
             TransferError: a tiling that no descriptors can express.
         """
+        depth = as_row(depth)
         refuse(f"object FIFO {self.name}, gather", *wrong_of_fifo(name, depth, 1, bank, at))
         end = self.producer
         chosen = self._parts(end, "gather", len(producers), parts, alone=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from memtile.arch.core import CASCADE_STEPS, DEFAULT_HEAP_BYTES, DEFAULT_STACK_BYTES
 from memtile.arch.pl_interface import DEFAULT_WIDTH
 from memtile.arch.register_map import register_named
-from memtile.design.arguments import instance, refuse, truth, whole
+from memtile.design.arguments import as_truth, instance, refuse, truth, whole
 from memtile.design.buffers import Buffer, Reserved
 from memtile.design.events import SwitchEnd
 from memtile.design.logic_ports import PlioIn, PlioOut, logic_end
@@ -155,7 +155,7 @@ class ComputeTile(Tile):
                 source="kernels are Python",
             )
         refuse(f"{self.title}, run_kernel", truth("endless", endless, optional=True))
-        self.engine.attach_kernel(self.index, kernel, endless=endless)
+        self.engine.attach_kernel(self.index, kernel, endless=as_truth(endless))
 
     @property
     def stream_in(self) -> SwitchEnd:

@@ -9,11 +9,22 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from memtile.access.tiling import NO_PORT, TilingParameters
 from memtile.arch.ports import PORTS
 from memtile.bd.descriptor import Packet
-from memtile.design.arguments import is_row
+from memtile.design.arguments import (
+    Wrong,
+    are_whole,
+    as_row,
+    as_truth,
+    every,
+    is_row,
+    refuse,
+    shown,
+    text,
+)
 from memtile.design.buffers import Buffer
 from memtile.design.channels import Channel
 from memtile.design.circuits import Circuits, End, port_of
@@ -58,11 +69,49 @@ class PacketStream:
         return sent if once is None else replace(sent, once=lambda: replace(once(), port=NO_PORT))
 
 
-def is_route(given: object) -> bool:
+def as_checked(
+    name: str, routes: Sequence[Any], keep_headers: Any, ids: Any, order: Any
+) -> tuple[Sequence[tuple[End, Sequence[End]]], bool | Sequence[End], Sequence[int] | None, Order]:
+    """Routes, whose headers are kept, ids and order as a bus takes them: iterators as tuples.
+
+    Raises:
+        DesignError: something of a wrong type.
+    """
+    routes, ids, order, yes = (
+        tuple(map(_as_route, routes)),
+        as_row(ids),
+        as_row(order),
+        as_truth(keep_headers),
+    )
+    order = tuple(map(as_row, order)) if isinstance(order, tuple) else order
+    kept = as_row(keep_headers) if yes is None else yes
+    pair = "one pair of an end and a sequence of ends for each stream"
+    refuse(
+        f"packet bus {shown(name)}",
+        text("name", name),
+        every("routes", routes, _is_route, pair),
+        None if ids is None or are_whole(ids) else Wrong("ids", shown(ids), "whole numbers or None"),
+        every("order", order, lambda each: are_whole(each) and len(each) == 2, "pairs of whole numbers"),
+        every("keep_headers", kept, _is_end, _KEPT) if yes is None else None,
+    )
+    return routes, kept, ids, order
+
+
+def _is_end(given: object) -> bool:
+    return isinstance(given, End)
+
+
+def _as_route(given: Any) -> Any:
+    """An end, and the ends that its packets go to as a tuple; anything else as it is."""
+    return (given[0], as_row(given[1])) if is_row(given) and len(given) == _ROUTE else given
+
+
+def _is_route(given: object) -> bool:
     """Whether something is an end and the ends that its packets go to."""
     return is_row(given) and len(given) == _ROUTE and isinstance(given[0], End) and is_row(given[1])
 
 
+_KEPT = "True, False, or the ends that get headers"
 _ROUTE = len(("source", "targets"))
 
 

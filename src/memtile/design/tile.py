@@ -322,9 +322,10 @@ class Tile:
         """
         step = "Make one with memtile.Descriptor."
         wrong = instance("descriptor", descriptor, Descriptor, "a descriptor", step)
-        refuse(f"{self.title}, write_bd", whole("number", number), wrong)
-        (words,) = chain_words(self, [index(number)], [descriptor])
-        self.own_door.block_write32(self.kind.bd_base + number * self.kind.bd_stride, words)
+        refuse(f"{self.title}, write_bd", _bd_number(number), wrong)
+        bd = index(number)
+        (words,) = chain_words(self, [bd], [descriptor])
+        self.own_door.block_write32(self.kind.bd_base + bd * self.kind.bd_stride, words)
 
     def _saved(self) -> dict[str, Any]:
         """What the design declared of the tile, as plain data."""
@@ -513,3 +514,9 @@ def _size(shape: tuple[int, ...]) -> str:
 
 def _span(numbers: range) -> str:
     return str(numbers.start) if len(numbers) == 1 else f"{numbers.start}..{numbers.stop - 1}"
+
+
+def _bd_number(number: object) -> Wrong | None:
+    """Check the number of a descriptor, which no truth value is."""
+    wrong = Wrong("number", shown(number), "a whole number")
+    return wrong if isinstance(number, bool) else whole("number", number)

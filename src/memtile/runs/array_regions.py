@@ -76,6 +76,12 @@ def not_words(name: str, size: int) -> Problem:
     return _problem("array_size", name, "size", f"{size} bytes", "whole 32-bit words", says=says)
 
 
+def not_numbers(name: str, kind: str) -> Problem:
+    """An array of objects, texts or times."""
+    says = f"the elements are {kind}; they must be numbers, or records of numbers"
+    return _problem("array_dtype", name, "array", kind, "numbers, or records of numbers", says=says)
+
+
 def too_small(name: str, size: int, region: ExternalRegion) -> Problem:
     """An array that the program reaches beyond."""
     says = f"size is {size} bytes; the buffer needs at least {region.needed}: {region.text}"

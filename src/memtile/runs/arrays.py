@@ -21,6 +21,7 @@ from memtile.runs.array_regions import LARGEST, Asked, find_regions, fixed_by_ad
 from memtile.runs.external_uses import ExternalRegion, ExternalUse, regions_of
 from memtile.runs.machine import ArrayMachine, OwnDoor
 from memtile.runs.operations import ArrayShape, address_of
+from memtile.sim.ports.external_buffers import has_numbers
 
 Words = npt.NDArray[np.uint32]
 Swap = tuple[int, int]
@@ -208,6 +209,8 @@ def _padded(array: ExternalArray, asked: Sequence[Given | Wanted]) -> Iterator[s
 
 def _size_problems(given: Given, region: ExternalRegion | None = None) -> Iterator[Problem]:
     size = given.array.nbytes
+    if not has_numbers(given.array.dtype):
+        yield problem.not_numbers(given.name, str(given.array.dtype))
     if size == 0 or size % WORD_BYTES:
         yield problem.not_words(given.name, size)
     elif region and size < region.needed:

@@ -7,7 +7,10 @@ none, and can be taken from an earlier run.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import WRAPPER_ASSIGNMENTS, partial
+from types import FunctionType, MethodType
 
+from memtile.errors import DesignError
 from memtile.jit.tables import plain
 from memtile.model.state.causes import CorePhase
 from memtile.runs.machine import Machine
@@ -30,12 +33,27 @@ def timed_by(kernel: Kernel, *steps: KernelStep) -> Kernel:
     time: ``core.read`` and ``core.write`` take none.
 
     Args:
-        kernel: a function that computes.
+        kernel: a function that computes; what is returned is a copy, so that each has steps of its own.
         steps: what ``acquire``, ``release``, ``cycles`` and ``loop`` of ``memtile.kernels`` return.
+
+    Raises:
+        DesignError: not a function.
     """
+    if not callable(kernel):
+        step = "Write one such as def kernel(core): yield core.cycles(8)."
+        given, allowed = repr(kernel), "a generator function"
+        says = f"kernel is {given}; it must be {allowed}"
+        where, source = "timed_by", "kernels are Python"
+        raise DesignError.of(
+            "kernel", given, allowed, says, step, reason="kernel", where=where, source=source
+        )
+    if steps_of(kernel) is not None:
+        return kernel  # its steps are known already
     name = getattr(kernel, "__name__", type(kernel).__name__)
-    setattr(kernel, _STEPS, (kernel, listed(*steps, name=name)))
-    return kernel
+    made = _copy_of(kernel, name)
+    noted = made.__func__ if isinstance(made, MethodType) else made  # a method shows what its function has
+    setattr(noted, _STEPS, (made, listed(*steps, name=name)))
+    return made
 
 
 def take_steps(machine: Machine) -> None:
@@ -66,3 +84,20 @@ def _steps_beside(kernel: Kernel | None) -> Kernel | None:
         return None
     setattr(alone, REACHES, getattr(kernel, REACHES, None))
     return alone
+
+
+def _copy_of(kernel: Kernel, name: str) -> Kernel:
+    """A kernel that does the same and has the same name, lines and notes, such as those of ``apart``."""
+    if isinstance(kernel, MethodType) and isinstance(kernel.__func__, FunctionType):
+        return MethodType(_copy_of(kernel.__func__, name), kernel.__self__)
+    if isinstance(kernel, FunctionType):
+        own = kernel.__code__, kernel.__globals__, name, kernel.__defaults__, kernel.__closure__
+        made = FunctionType(*own)
+        made.__kwdefaults__ = kernel.__kwdefaults__
+        for each in WRAPPER_ASSIGNMENTS:
+            setattr(made, each, getattr(kernel, each))
+        vars(made).update(vars(kernel))
+        return made
+    called = partial(kernel)
+    vars(called).update({"__name__": name, **getattr(kernel, "__dict__", {})})
+    return called

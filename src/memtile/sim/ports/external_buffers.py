@@ -25,6 +25,7 @@ from memtile.model.state.state import State
 Array = npt.NDArray[Any]
 _END = INTERFACE.dma_address_words * WORD_BYTES
 _SOURCE = "AM025 DMA_BDn_1 and DMA_BDn_2 of the interface tile"
+_NUMBERS = "biufcV"  # NumPy kinds; V = bytes, and types that NumPy has from others (bfloat16)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,13 @@ def _problem(reason: str, name: str, what: str, given: str, allowed: str, says: 
     return Problem(what, given, allowed, says, reason=reason, where=f"external buffer {name}", source=_SOURCE)
 
 
+def has_numbers(dtype: np.dtype[Any]) -> bool:
+    """Whether elements are numbers, or records of them: no references, which a DMA would break, no texts."""
+    if dtype.fields is not None:
+        return all(has_numbers(field[0]) for field in dtype.fields.values())
+    return dtype.kind in _NUMBERS if dtype.subdtype is None else has_numbers(dtype.base)
+
+
 class ExternalMemory:
     """The external buffers of an engine."""
 
@@ -94,8 +102,8 @@ class ExternalMemory:
             address: byte address; the next free page if omitted.
 
         Raises:
-            DesignError: a name used twice, no whole words, an address that is unaligned, beyond 48 bits or
-                within another buffer; all problems at once.
+            DesignError: a name used twice, elements that are no numbers, no whole words, an address that is
+                unaligned, beyond 48 bits or within another buffer; all problems at once.
         """
         at = self._free() if address is None else address
         buffer = ExternalBuffer(name, at, array, bool(array.flags.writeable))
@@ -162,6 +170,10 @@ class ExternalMemory:
         if new.name in self._buffers:
             says = "another external buffer has this name already"
             yield _problem("external_name", new.name, "name", "used twice", "a name of its own", says)
+        if not has_numbers(new.array.dtype):
+            given, allowed = str(new.array.dtype), "numbers, or records of numbers"
+            says = f"the elements of the array are {given}; they must be {allowed}"
+            yield _problem("external_dtype", new.name, "array", given, allowed, says)
         if size == 0 or size % WORD_BYTES:
             says = f"the array has {size} bytes; it must have whole 32-bit words, at least one"
             yield _problem("external_size", new.name, "size", f"{size} bytes", "whole 32-bit words", says)
