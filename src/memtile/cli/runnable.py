@@ -270,7 +270,6 @@ def iron_design(
         kernels.check_used(beside=bool(make_cpp.found))
         for each in arrays:
             design.give(each)
-
         expected: dict[str, npt.NDArray[Any]] = {}
 
         def once(how: RunOptions) -> Run:
