@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import pytest
 from typer.testing import CliRunner
 
 from memtile.cli.main import app
+from memtile.explain.findings import Finding
+from memtile.explain.repairs import SECONDS
+from memtile.importers.repairs import Repairs
 
 JOIN = """
 import numpy as np
@@ -60,3 +65,50 @@ def test_words_that_are_wrong_without_a_race_are_found_as_before(tmp_path: Path)
     status, *found = said(tmp_path, other)
     assert status.endswith("bit-exact: no; 1 error")
     assert not any("MT020" in each for each in found)
+
+
+def test_all_searches_share_their_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That for a repair, for races and for what mends these: the last two have two seconds at least."""
+    asked, now, search, races = list[float](), [0.0], Repairs.search, Repairs.races
+
+    def searching(repairs: Repairs, *given: Any, seconds: float = SECONDS, watch: Any = None) -> Any:
+        asked.append(seconds)
+        now[0] += 7
+        return search(repairs, *given, seconds=0.0, watch=watch)
+
+    def racing(repairs: Repairs, *given: Any, seconds: float = SECONDS) -> tuple[Finding, ...]:
+        asked.append(seconds)
+        now[0] += 2
+        return races(repairs, *given)
+
+    monkeypatch.setattr(Repairs, "search", searching)
+    monkeypatch.setattr(Repairs, "races", racing)
+    monkeypatch.setattr("memtile.explain.repairs.spent", lambda: now[0])
+    assert any("MT0201" in each for each in said(tmp_path, JOIN))
+    assert asked == [10, 3, 2]
+
+
+def test_words_that_nothing_wrote_are_no_reason_to_search_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are a warning: whoever reads them may never use them."""
+    found, races = list[tuple[Finding, ...]](), Repairs.races
+
+    def racing(repairs: Repairs, *given: Any, seconds: float = SECONDS) -> tuple[Finding, ...]:
+        found.append(races(repairs, *given, seconds=seconds))
+        return found[-1]
+
+    monkeypatch.setattr(Repairs, "races", racing)
+    changes = {
+        "ready.acquire(1)": "ready.acquire(2)",
+        '("whole", (2, 32))': '("whole", (3, 32))',
+        "buffer_dimension=(32, 2)": "buffer_dimension=(32, 3)",
+        "np.zeros((4, 2, 32), np.int32)": "np.zeros((4, 3, 32), np.int32)",
+        "made.swapaxes(0, 1))": "np.ones((4, 3, 32), np.int32))",
+    }
+    text = JOIN
+    for old, new in changes.items():
+        assert old in text
+        text = text.replace(old, new)
+    assert said(tmp_path, text)[0].endswith("bit-exact: no; 1 error")
+    assert found == [()]

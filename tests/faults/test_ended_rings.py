@@ -110,6 +110,22 @@ def test_a_kernel_in_python_is_named_with_its_file() -> None:
     assert found.sides[0].place.startswith(f"{Path(__file__).name}:")
 
 
+def test_a_kernel_that_waits_in_another_file_is_named_with_that(tmp_path: Path) -> None:
+    names: dict[str, Any] = {}
+    text = "def turns(core, lock):\n    yield core.acquire(lock)\n"
+    exec(compile(text, str(tmp_path / "turns.py"), "exec"), names)
+    array = Array("npu1", columns=1)
+    tile = array.compute_tile(0, 2)
+    full = tile.lock(0, "full")
+
+    def kernel(core: Any) -> Generator[Any, Any, None]:
+        yield from names["turns"](core, full)
+
+    tile.run_kernel(kernel)
+    (found,) = array.run().findings
+    assert found.sides[0].place == "turns.py:2"
+
+
 def test_the_lock_of_a_neighbour_is_told_from_the_own_one(tmp_path: Path) -> None:
     file = tmp_path / "west.txt"
     file.write_text(WEST, encoding="utf-8")

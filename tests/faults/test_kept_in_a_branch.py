@@ -83,6 +83,16 @@ def test_a_body_that_works_on_an_object_in_several_turns_is_fine(tmp_path: Path)
     assert found_in(tmp_path, text) == []
 
 
+def test_a_body_that_counts_its_turns_with_an_object_is_fine(tmp_path: Path) -> None:
+    """It sends each object twice, and takes the next one in every other turn."""
+    text = FILTER.replace(
+        "%small = arith.cmpi slt, %x, %limit : i32", "%small = arith.cmpi eq, %r, %c0 : index"
+    )
+    text = text.replace("        %small", "        %r = arith.remui %n, %two : index\n        %small")
+    text = text.replace("      %limit =", "      %two = arith.constant 2 : index\n      %limit =")
+    assert found_in(tmp_path, text) == []
+
+
 PROGRAM = """import sys
 import numpy as np
 import aie.iron as iron

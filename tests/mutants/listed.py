@@ -1657,6 +1657,13 @@ MUTANTS = (
         f"{MOVES}::test_what_an_earlier_task_wrote_is_not_said_to_be_written_by_nobody",
     ),
     Mutant(
+        "a count of turns is taken for words",
+        "importers/kernels/lock_steps.py",
+        " and any(on) and _hangs_on_words(branch)",
+        " and any(on)",
+        "tests/faults/test_kept_in_a_branch.py::test_a_body_that_counts_its_turns_with_an_object_is_fine",
+    ),
+    Mutant(
         "a buffer of which a part is written is like any other",
         "explain/wrong_buffers.py",
         "            if len(part) and here:\n",
@@ -12092,7 +12099,7 @@ MUTANTS = (
     Mutant(
         "a core that waits has no line",
         "explain/deadlock/sentences.py",
-        "return in_file(running.function, place_waiting(running.function, running.actions))",
+        "return in_file(file_waiting(running.actions), place_waiting(running.function, running.actions))",
         'return ""',
         "tests/data/test_names_of_texts.py::test_a_core_that_waits_for_ever_has_the_line_where_it_waits",
     ),
@@ -15347,10 +15354,31 @@ MUTANTS = (
         "tests/faults/test_ended_rings.py::test_a_run_says_where_a_channel_had_its_last_work",
     ),
     Mutant(
+        "the line of another file is one of the kernel's own",
+        "sim/kernels/kernel_lines.py",
+        "file = frame.f_code.co_filename if _line(frame, said=False) else file",
+        "file = file or frame.f_code.co_filename",
+        "tests/faults/test_ended_rings.py::test_a_kernel_that_waits_in_another_file_is_named_with_that",
+    ),
+    Mutant(
+        "races that are no errors explain wrong words",
+        "importers/repairs.py",
+        "        return tuple(each for each in found if each.severity is Severity.ERROR)\n",
+        "        return tuple(found)\n",
+        "tests/clients/test_wrong_by_races.py::test_words_that_nothing_wrote_are_no_reason_to_search_again",
+    ),
+    Mutant(
+        "each search for a repair has all the time",
+        "cli/repairs.py",
+        "        races = repairs.races(options, seconds=left)\n",
+        "        races = repairs.races(options)\n",
+        "tests/clients/test_wrong_by_races.py::test_all_searches_share_their_time",
+    ),
+    Mutant(
         "a kernel in Python has a line without its file",
         "explain/deadlock/sentences.py",
-        "            return in_file(running.function, place_waiting(running.function, running.actions))",
-        "            return place_waiting(running.function, running.actions)",
+        "return in_file(file_waiting(running.actions), place_waiting(running.function, running.actions))",
+        "return place_waiting(running.function, running.actions)",
         "tests/faults/test_ended_rings.py::test_a_kernel_in_python_is_named_with_its_file",
     ),
     Mutant(

@@ -44,6 +44,10 @@ if TYPE_CHECKING:
 _OPTIONS = RunOptions(check=True, pad_arguments=True)
 
 
+_LEAST = 2.0
+"""Seconds of the processor that a search for races, and one for what mends them, has in any case."""
+
+
 def with_tried_repair(
     made: Runnable, done: Run, options: RunOptions, expected: Mapping[str, npt.NDArray[Any]] | None = None
 ) -> Run:
@@ -56,7 +60,7 @@ def with_tried_repair(
         expected: arrays that must come out, by name.
     """
     from memtile.explain.findings import is_unplaced
-    from memtile.explain.repairs import is_wanted, with_repair
+    from memtile.explain.repairs import SECONDS, is_wanted, spent, with_repair
     from memtile.explain.wrong_words import without_followers
 
     result, repairs = done.result, made.repairs
@@ -64,23 +68,31 @@ def with_tried_repair(
         return done
     if expected:
         repairs = replace(repairs, expected=expected)
+    until = spent() + SECONDS  # for all that follows
     tried = _searched(repairs, result, (), options)
+    left = max(until - spent(), _LEAST)
     if tried.best is None and not options.check and any(map(is_unplaced, result.findings)):
-        races = repairs.races(options)
+        races = repairs.races(options, seconds=left)
         result = replace(result, findings=without_followers((*races, *result.findings)))
-        tried = _searched(repairs, result, (), options) if races else tried
+        left = max(until - spent(), _LEAST)
+        tried = _searched(repairs, result, (), options, left) if races else tried
     return replace(done, result=replace(result, findings=with_repair(result.findings, tried)))
 
 
 def _searched(
-    repairs: Repairs, before: Result | None, findings: Sequence[Finding], options: RunOptions
+    repairs: Repairs,
+    before: Result | None,
+    findings: Sequence[Finding],
+    options: RunOptions,
+    seconds: float | None = None,
 ) -> Tried:
     """The repairs of a design; after two seconds a line on stderr says what is done."""
     from memtile.cli.progress import repair_progress
+    from memtile.explain.repairs import SECONDS
     from memtile.importers.design_file import silent
 
     with silent(), repair_progress() as watch:
-        return repairs.search(before, findings, options, watch=watch)
+        return repairs.search(before, findings, options, seconds=seconds or SECONDS, watch=watch)
 
 
 class Fixing(NamedTuple):

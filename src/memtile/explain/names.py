@@ -55,14 +55,12 @@ def is_logic(engine: Engine, port: int) -> bool:
     return bool(plain(engine.state.logic).words[port])
 
 
-def in_file(function: object, place: str) -> str:
+def in_file(file: str, place: str) -> str:
     """A place of a kernel with the name of its file, where it has none: ``design.py:25`` of ``line 25``.
 
     Args:
-        function: of the kernel.
+        file: in which the kernel is at work; empty if unknown.
         place: ``line 25``, or a place in a file.
     """
-    code, (before, is_line, number) = getattr(function, "__code__", None), place.partition("line ")
-    if before or not is_line or code is None or code.co_filename.startswith("<"):
-        return place
-    return f"{Path(code.co_filename).name}:{number}"
+    before, is_line, number = place.partition("line ")
+    return place if before or not is_line or not file else f"{Path(file).name}:{number}"

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from memtile.design.chains import other_descriptors
 from memtile.errors import MemtileError
 from memtile.explain.checks import Check
-from memtile.explain.findings import RACES, Finding, is_unplaced
+from memtile.explain.findings import RACES, Finding, Severity, is_unplaced
 from memtile.explain.repairs import (
     FAILED,
     REFUSED,
@@ -150,7 +150,7 @@ class Repairs:
         return search(found, attempt, max_cycles=limit, confirm=confirm, seconds=seconds, watch=watch)
 
     def races(self, options: RunOptions = USUAL, *, seconds: float = SECONDS) -> tuple[Finding, ...]:
-        """The races of the design as it is: why words may be wrong of which nobody knows who makes them.
+        """The races of the design as it is that are errors: why words may be wrong.
 
         Args:
             options: of its run.
@@ -160,7 +160,8 @@ class Repairs:
         done = self._run(_UNCHANGED, how, spent() + seconds)
         if not isinstance(done, Ended):
             return ()
-        return tuple(each for each in done.result.findings if each.code in RACES)
+        found = (each for each in done.result.findings if each.code in RACES)
+        return tuple(each for each in found if each.severity is Severity.ERROR)
 
     def _settled(self, compared: Sequence[Check], options: RunOptions, until: float) -> Sequence[Check]:
         """What a design expects, without digests of what it expects otherwise each time that it is built."""

@@ -14,7 +14,7 @@ from memtile.explain.lock_waits import owner, values_text
 from memtile.explain.names import called, core_name, in_file, is_logic, port_name
 from memtile.model.state.causes import LINKS, Cause, CoreCause, CorePhase, Phase
 from memtile.sim.kernels.kernel_core import place
-from memtile.sim.kernels.kernel_lines import is_said, place_waiting
+from memtile.sim.kernels.kernel_lines import file_waiting, is_said, place_waiting
 
 Moves = Mapping[int, Sequence[str]]
 UNRELEASED = "and nothing releases it"
@@ -135,7 +135,7 @@ class Sentences:
             return self._bd(party.number)
         if party.kind is PartyKind.CORE and party.number in self._engine.cores.running:
             running = self._engine.cores.running[party.number]
-            return in_file(running.function, place_waiting(running.function, running.actions))
+            return in_file(file_waiting(running.actions), place_waiting(running.function, running.actions))
         return ""
 
     def _has_worked(self, ch: int) -> bool:

@@ -152,8 +152,8 @@ def one_sided_branch(nodes: Sequence[Node], key: Key) -> Branch | None:
 def passes_on(nodes: Sequence[Node], key: Key, branch: Branch) -> bool:
     """Whether a turn asks for an object, and a way of a branch that keeps it has objects of others go on.
 
-    A body that keeps an object for several turns has nothing on the way that keeps it, or asks for an object
-    only where it needs another one.
+    A body that keeps an object for several turns has nothing on the way that keeps it, asks for an object
+    only where it needs another one, or counts its turns: so the way has to hang on words.
 
     Args:
         nodes: of the body.
@@ -166,7 +166,22 @@ def passes_on(nodes: Sequence[Node], key: Key, branch: Branch) -> bool:
     own = [node for node in nodes if isinstance(node, Step) and node.acquires and node.key == key]
     kept = [way for way in branch.ways if not any(gives(step, key) for step in all_steps(way))]
     on = (not step.acquires for way in kept for step in all_steps(way))
-    return bool(own) and branch in nodes and any(on)
+    return bool(own) and branch in nodes and any(on) and _hangs_on_words(branch)
+
+
+def _hangs_on_words(branch: Branch) -> bool:
+    """Whether memory decides which way a branch takes, and not a count of turns alone."""
+    left, known = [(branch.operation, value) for value in OperationForm(branch.operation).values], set[str]()
+    while left:
+        operation, value = left.pop()
+        made = operation.parent.region.find(value) if operation.parent is not None else None
+        if not isinstance(made, Operation) or value in known:
+            continue  # a loop counts it
+        if made.name.endswith(".load"):
+            return True
+        known.add(value)
+        left += [(made, each) for each in OperationForm(made).values]
+    return False
 
 
 def known_way(branch: Branch) -> Sequence[Node] | None:

@@ -83,6 +83,20 @@ def place_waiting(function: object, actions: object) -> str:
     return place_said(function, line)
 
 
+def file_waiting(actions: object) -> str:
+    """The file of the Python in which a kernel waits, the innermost of its user's; empty if unknown.
+
+    Args:
+        actions: what the kernel has returned.
+    """
+    file, generator = "", actions
+    while isinstance(generator, GeneratorType):
+        frame: Any = generator.gi_frame
+        file = frame.f_code.co_filename if _line(frame, said=False) else file
+        generator = generator.gi_yieldfrom
+    return file
+
+
 def place_inside(actions: object) -> str:
     """Where other code than Python waits that a kernel has called: ``kernel.cc:12``; empty if there is none.
 
