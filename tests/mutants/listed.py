@@ -1208,6 +1208,14 @@ MUTANTS = (
         "tests/faults/test_ring_turns.py::test_iterations_that_begin_again_after_other_numbers_of_runs",
     ),
     Mutant(
+        "a descriptor with an iteration lies where its first run does",
+        "check/ring_turns.py",
+        " or bd.descriptor.iteration.wrap > 1:",
+        ":",
+        "tests/faults/test_ring_turns.py::"
+        "test_a_descriptor_that_steps_through_the_buffers_takes_turns_with_a_ring",
+    ),
+    Mutant(
         "of two iterations a check blames the one that fits the lock",
         "check/ring_turns.py",
         "if room == writer[1].descriptor.iteration.wrap else",
