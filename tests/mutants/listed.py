@@ -15334,6 +15334,22 @@ MUTANTS = (
         "tests/faults/test_ended_rings.py::test_a_chain_that_may_be_meant_to_end_is_not_called_a_ring",
     ),
     Mutant(
+        "a chain of which all is wanted is a ring that ended",
+        "check/ended_rings.py",
+        " or moved in beyond(ring.ch):",
+        ":",
+        "tests/faults/test_ended_rings.py::"
+        "test_a_chain_whose_one_pass_is_all_that_is_wanted_is_meant_to_end",
+    ),
+    Mutant(
+        "what sends to a ring does not say that a chain is meant to end",
+        "check/streams.py",
+        "        return {words_of(subject, each) for each in (*(ends.get(ch) or ()), *others)}",
+        "        return {words_of(subject, each) for each in (ends.get(ch) or ())}",
+        "tests/faults/test_ended_rings.py::"
+        "test_a_chain_whose_one_pass_is_all_that_is_wanted_is_meant_to_end",
+    ),
+    Mutant(
         "a part of a round is a ring that ended",
         "check/ended_rings.py",
         "    if not moved or at_the_end <= moved or at_the_end % moved:",
