@@ -67,6 +67,19 @@ def test_a_sender_that_ends_is_named_too(tmp_path: Path) -> None:
     )
 
 
+def test_a_chain_whose_one_pass_is_all_that_is_wanted_is_meant_to_end(tmp_path: Path) -> None:
+    """The host takes, or sends, on the other side of the ring just what the chain moves."""
+    other_way = HANGS.replace("aie.next_bd ^end", "aie.next_bd ^in0").replace(
+        "aie.next_bd ^out0", "aie.next_bd ^end"
+    )
+    for text, host in ((HANGS, "%b"), (other_way, "%a")):
+        whole = f"{host}[0, 0, 0, 0][1, 1, 1, 64]"
+        assert whole in text
+        found = checked(tmp_path, text.replace(whole, whole.replace("64", "32")))
+        assert not any("goes round" in each.message for each in found)
+        assert any(each.code == "MT0108" for each in found)
+
+
 @pytest.mark.parametrize("command", ["run", "check"])
 def test_the_chain_is_closed_by_a_repair(tmp_path: Path, command: str) -> None:
     file = tmp_path / "ring.mlir"

@@ -218,3 +218,22 @@ def test_a_core_that_reaches_the_lock_may_take_part() -> None:
     assert not [
         each for each in check_design(lambda: frames(3, 2, cores=True)).findings if each.code == "MT0209"
     ]
+
+
+@pytest.mark.parametrize("steps", ["writer", "reader"])
+def test_a_descriptor_that_steps_through_the_buffers_takes_turns_with_a_ring(steps: str) -> None:
+    """One of the two is a single descriptor whose iteration goes through the halves of a buffer."""
+    array = Array("npu1", columns=1)
+    gate, store = array.interface_tile(0), array.memory_tile(0)
+    box, free, full = store.buffer("box", 32), store.lock(2, "free"), store.lock(0, "full")
+    halves = [view((32,))[:16], view((32,))[16:]]
+    writes = [store.write(box, half).guarded(free.acquire(), full.release()) for half in halves]
+    reads = [store.read(box, half).guarded(full.acquire(), free.release()) for half in halves]
+    for channel, ring, name in ((store.s2mm[0], writes, "writer"), (store.mm2s[0], reads, "reader")):
+        stepping = replace(ring[0].descriptors[0], iteration=(16, 2))
+        channel.start(*([stepping] if name == steps else ring), loop=True)
+    array.connect(gate.mm2s[0], store.s2mm[0])
+    array.connect(store.mm2s[0], gate.s2mm[0])
+    gate.mm2s[0].start(gate.read(array.external("sent", np.arange(96, dtype=np.int32))))
+    gate.s2mm[0].start(gate.write(array.external("came", np.zeros(96, np.int32))))
+    assert check_design(lambda: array).findings == ()

@@ -1208,6 +1208,14 @@ MUTANTS = (
         "tests/faults/test_ring_turns.py::test_iterations_that_begin_again_after_other_numbers_of_runs",
     ),
     Mutant(
+        "a descriptor with an iteration lies where its first run does",
+        "check/ring_turns.py",
+        " or bd.descriptor.iteration.wrap > 1:",
+        ":",
+        "tests/faults/test_ring_turns.py::"
+        "test_a_descriptor_that_steps_through_the_buffers_takes_turns_with_a_ring",
+    ),
+    Mutant(
         "of two iterations a check blames the one that fits the lock",
         "check/ring_turns.py",
         "if room == writer[1].descriptor.iteration.wrap else",
@@ -15333,6 +15341,20 @@ MUTANTS = (
         "tests/faults/test_ended_rings.py::test_a_chain_that_may_be_meant_to_end_is_not_called_a_ring",
     ),
     Mutant(
+        "a chain of which all is wanted is a ring that ended",
+        "check/ended_rings.py",
+        " or moved in beyond(ring.ch):",
+        ":",
+        "tests/faults/test_ended_rings.py::test_a_chain_whose_one_pass_is_all_that_is_wanted_is_meant_to_end",
+    ),
+    Mutant(
+        "what sends to a ring does not say that a chain is meant to end",
+        "check/streams.py",
+        "        return {words_of(subject, each) for each in (*(ends.get(ch) or ()), *others)}",
+        "        return {words_of(subject, each) for each in (ends.get(ch) or ())}",
+        "tests/faults/test_ended_rings.py::test_a_chain_whose_one_pass_is_all_that_is_wanted_is_meant_to_end",
+    ),
+    Mutant(
         "a part of a round is a ring that ended",
         "check/ended_rings.py",
         "    if not moved or at_the_end <= moved or at_the_end % moved:",
@@ -15384,9 +15406,44 @@ MUTANTS = (
     Mutant(
         "every lock of a neighbour is one of the tile itself",
         "explain/lock_windows.py",
-        "    if int(tiles.lock_base[tile]) + seen.local not in given:\n        return None\n",
+        "    if int(tiles.lock_base[bd.tile]) + seen.local not in given:\n        return None\n",
         "",
         "tests/faults/test_ended_rings.py::test_the_lock_of_a_neighbour_is_told_from_the_own_one",
+    ),
+    Mutant(
+        "a descriptor may have its other lock beside one that was not meant",
+        "explain/lock_windows.py",
+        "    for each in (other, place_of_address(kind, bd.address)):",
+        "    for each in (place_of_address(kind, bd.address),):",
+        "tests/faults/test_lock_windows.py::test_what_a_descriptor_has_more_of_was_meant[lock-check]",
+    ),
+    Mutant(
+        "a descriptor may have its buffer beside a lock that was not meant",
+        "explain/lock_windows.py",
+        "    for each in (other, place_of_address(kind, bd.address)):",
+        "    for each in (other,):",
+        "tests/faults/test_lock_windows.py::test_what_a_descriptor_has_more_of_was_meant[buffer-run]",
+    ),
+    Mutant(
+        "a lock that its tile uses too is one of a neighbour's",
+        "explain/lock_windows.py",
+        "    if any(used in pair and tile != bd.tile for tile, used in users):",
+        "    if False:",
+        "tests/faults/test_lock_windows.py::test_what_others_use_was_meant[lock-run]",
+    ),
+    Mutant(
+        "no lock has a pair that others use",
+        "explain/lock_windows.py",
+        "lock if other is None else lock - seen.local + other.local",
+        "lock",
+        "tests/faults/test_lock_windows.py::test_what_others_use_was_meant[pair-check]",
+    ),
+    Mutant(
+        "the window of a neighbour is asked first",
+        "explain/deadlock/wrong_locks.py",
+        "    if waits.of_registers:  # who",
+        "    if waits.of_registers or _of_neighbour(waiting, waits, words):  # who",
+        "tests/faults/test_lock_windows.py::test_a_release_that_went_astray_is_named_before_a_window",
     ),
     Mutant(
         "no race is looked for where words are wrong",

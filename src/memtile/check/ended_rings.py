@@ -7,7 +7,7 @@ ring too.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 
 from memtile.arch.tiles import S2MM
 from memtile.check.checked_program import Subject
@@ -16,7 +16,9 @@ from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.names import called
 
 
-def ended_ring(subject: Subject, ch: int, at_the_end: int, partner: int) -> Finding | None:
+def ended_ring(
+    subject: Subject, ch: int, at_the_end: int, partner: int, beyond: Callable[[int], Collection[int | None]]
+) -> Finding | None:
     """The finding about a channel that ends where it should go round; None if it is no such one.
 
     Args:
@@ -24,13 +26,15 @@ def ended_ring(subject: Subject, ch: int, at_the_end: int, partner: int) -> Find
         ch: model index of the channel.
         at_the_end: stream words that the other end moves.
         partner: model index of the channel at that end.
+        beyond: stream words that those move to which a channel sends, or that send to it; one pass that is
+            all that they move on the other side of the ring is meant.
     """
     tasks = subject.log.of(ch)
     moved = tasks[0].words if len(tasks) == 1 and tasks[0].runs == 1 else None
     if not moved or at_the_end <= moved or at_the_end % moved:
         return None
     ring = next(_rings_with(subject, tasks[0]), None)
-    if ring is None:
+    if ring is None or moved in beyond(ring.ch):
         return None
     return _finding(subject, tasks[0], ring, at_the_end, partner)
 

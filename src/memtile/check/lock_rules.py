@@ -17,7 +17,7 @@ from memtile.check.checked_program import Subject
 from memtile.check.task_list import GivenTask, StaticBd, bd_text, each_bd
 from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.lock_waits import lock_text, owner, values_text
-from memtile.explain.lock_windows import OtherWindow, other_window
+from memtile.explain.lock_windows import OtherWindow, WaitingBd, other_window
 from memtile.explain.names import core_name
 from memtile.jit.tables import plain
 
@@ -148,8 +148,16 @@ def _window(subject: Subject, task: GivenTask, bd: StaticBd) -> OtherWindow | No
     releases = (each.release for _, each in each_bd(subject.log.tasks) if each.release is not None)
     given = {each.lock for each in releases if each.value > 0}
     given |= {lock for lock, value in enumerate(subject.log.locks) if value > 0}
-    tile = int(subject.engine.channels.tile[task.ch])
-    return other_window(subject.engine, tile, int(bd.descriptor.acquire.id), given)
+    tiles, descriptor = subject.engine.channels.tile, bd.descriptor
+    users = {
+        (int(tiles[other.ch]), step.lock)
+        for other, each in each_bd(subject.log.tasks)
+        for step in (each.acquire, each.release)
+        if step is not None
+    }
+    released = int(descriptor.release.id) if descriptor.release.value else None
+    waiting = WaitingBd(int(tiles[task.ch]), int(descriptor.acquire.id), released, int(descriptor.address))
+    return other_window(subject.engine, waiting, given, users)
 
 
 def _unreachable(subject: Subject, task: GivenTask, bd: StaticBd, most: int) -> Finding:

@@ -204,10 +204,10 @@ def _rings(subject: Subject, task: GivenTask) -> Iterator[Ring]:
 
 
 def _stretch(subject: Subject, task: GivenTask, bd: StaticBd) -> Stretch | None:
-    """The data memory of a descriptor's first run; None of external memory, or of what is not known."""
+    """The data memory of a descriptor; None of external memory, of what is not known, and of iterations."""
     tile = int(subject.engine.channels.tile[task.ch])
     kind = kind_of(subject.engine, tile)
-    if not kind.memory_words or not bd.descriptor.valid:
+    if not kind.memory_words or not bd.descriptor.valid or bd.descriptor.iteration.wrap > 1:
         return None
     walk = Walk.of(bd.descriptor, 0).unpadded()
     last, at = last_address(walk), place_of_address(kind, walk.base)

@@ -208,6 +208,11 @@ def _ends(subject: Subject, ch: int) -> list[int] | None:
 
 def _lengths(subject: Subject, ends: dict[int, list[int] | None]) -> Iterator[Finding]:
     """Both ends of a circuit have tasks that end, and they do not move equally many words."""
+
+    def beyond(ch: int) -> set[int | None]:
+        others = [each for each, receivers in ends.items() if ch in (receivers or ())]
+        return {words_of(subject, each) for each in (*(ends.get(ch) or ()), *others)}
+
     for sender, receivers in ends.items():
         sent = words_of(subject, sender)
         for receiver in receivers or ():
@@ -216,8 +221,8 @@ def _lengths(subject: Subject, ends: dict[int, list[int] | None]) -> Iterator[Fi
             if by_hand or sent is None or taken is None or sent == taken or not taken:
                 continue
             yield (
-                ended_ring(subject, receiver, sent, sender)
-                or ended_ring(subject, sender, taken, receiver)
+                ended_ring(subject, receiver, sent, sender, beyond)
+                or ended_ring(subject, sender, taken, receiver, beyond)
                 or _differ(subject, sender, receiver, sent, taken)
             )
 

@@ -230,6 +230,10 @@ class BdChains:
         linked = self._field(ch, bd, bd_fields.USE_NEXT_BD)
         return self._field(ch, bd, bd_fields.NEXT_BD) if linked else -1
 
+    def address(self, ch: int, bd: int) -> int:
+        """Where a BD's buffer begins, as its tile has addresses: words in a memory tile."""
+        return self._field(ch, bd, bd_fields.BASE_ADDRESS)
+
     def _field(self, ch: int, bd: int, field: int) -> int:
         """A field of a BD of the channel's tile; ``field`` is one of ``model.dma.bd_fields``."""
         key = self._tile[ch], bd, field

@@ -10,7 +10,7 @@ from memtile.explain.deadlock.sentences import UNRELEASED, Sentences
 from memtile.explain.deadlock.switch_waits import Party
 from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.lock_waits import Swap, owner, swaps
-from memtile.explain.lock_windows import other_window
+from memtile.explain.lock_windows import WaitingBd, other_window
 from memtile.explain.switch_ways import answered_without_task
 from memtile.sim.kernels.kernel_core import place
 
@@ -24,9 +24,8 @@ def wrong_release(lock: Party, waiting: Party, waits: EngineWaits, words: Senten
         waits: of the run.
         words: for its sentences.
     """
-    astray = _of_neighbour(waiting, waits, words)
-    if astray is not None or waits.of_registers:
-        return astray  # who has taken a lock before, or will, no register shows
+    if waits.of_registers:  # who has taken a lock before, or will, no register shows
+        return _of_neighbour(waiting, waits, words)
     for other, giver in _useless(lock.number, waits):
         if giver == waiting:
             continue
@@ -41,17 +40,28 @@ def wrong_release(lock: Party, waiting: Party, waits: EngineWaits, words: Senten
     for swap in swaps(waits.engine, waits.chains):
         if swap.meant == lock.number and waiting == Party(PartyKind.CHANNEL, swap.waiting):
             return _swapped(swap, waiting, waits, words)
-    return _kept(lock, waiting, waits, words) or _own_wait(lock, waits, words)
+    found = _kept(lock, waiting, waits, words) or _own_wait(lock, waits, words)
+    return found or _of_neighbour(waiting, waits, words)
 
 
 def _of_neighbour(waiting: Party, waits: EngineWaits, words: Sentences) -> Finding | None:
     """A channel that waits for the lock of a neighbour, where others release its own one of that number."""
     if waiting.kind is not PartyKind.CHANNEL:
         return None
-    c, ch = waits.engine.channels, waiting.number
-    bd, tile = int(c.bd[ch]), int(c.tile[ch])
-    acquired = waits.chains.acquired(ch, bd)
-    window = other_window(waits.engine, tile, acquired[0], waits.chains.ever_released) if acquired else None
+    c, ch, chains = waits.engine.channels, waiting.number, waits.chains
+    bd = int(c.bd[ch])
+    acquired, released = chains.acquired(ch, bd), chains.release(ch, bd)
+    if acquired is None:
+        return None
+    users = {
+        (int(c.tile[other]), lock)
+        for other, *locks in chains.lock_steps()
+        for lock in locks
+        if lock is not None
+    }
+    gives = None if released is None else released[0]
+    own = WaitingBd(int(c.tile[ch]), acquired[0], gives, chains.address(ch, bd))
+    window = other_window(waits.engine, own, chains.ever_released, users)
     if window is None:
         return None
     name = words.name(waiting)
