@@ -125,5 +125,5 @@ def test_words_in_place_whose_order_is_right_are_not_said_to_be_read_again() -> 
 
 def test_that_words_are_read_again_is_one_of_two_possibilities() -> None:
     (finding,) = whole(SOME * (np.arange(len(IMAGE) - 2, dtype=np.int32)[:, None] == 2))
-    assert "it may get those of before or of after" in finding.message
+    assert "it may read old words or new ones" in finding.message
     assert finding.fix.startswith("Check what makes these words")

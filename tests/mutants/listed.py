@@ -1387,7 +1387,7 @@ MUTANTS = (
     Mutant(
         "races of a channel that moves other words are errors of their own",
         "explain/oddities.py",
-        "    return finding.code in _RACES and not who.isdisjoint(moved)\n",
+        "    return finding.code in RACES and not who.isdisjoint(moved)\n",
         "    return False\n",
         f"{MOVES}::test_races_of_a_channel_whose_moves_are_off_are_left_out_where_words_are_wrong",
     ),
@@ -15111,8 +15111,8 @@ MUTANTS = (
     Mutant(
         "bursts cost an AXI master nothing",
         "explore/limit_estimates.py",
-        "busy += _begins(bd, _AXI_WORDS) + overhead *",
-        "busy += _begins(bd, _AXI_WORDS) + 0 *",
+        "busy += _begins(bd, GRANULE_WORDS) + overhead *",
+        "busy += _begins(bd, GRANULE_WORDS) + 0 *",
         "tests/timing/test_planted_bottlenecks.py::test_two_channels_are_no_faster_than_the_master_that_they_share",
     ),
     Mutant(

@@ -62,7 +62,7 @@ class HostAccount:
         return known
 
     def ended(self) -> None:
-        """``main`` has come to its end, and nothing that it did depended on data of the array."""
+        """``main`` has ended, and nothing that it did depended on data of the array."""
         found = unread_findings(self._lookup, self._unread, profiled=False, code=_NOT_AWAITED)
         self.findings.extend(found)
 

@@ -26,11 +26,11 @@ def await_findings(subject: Subject) -> Iterator[Finding]:
     """
     if not subject.hosted or any(_is_in_vain(wait) for wait in subject.log.waits):
         return  # of a host that does not end nothing is known there
-    traced, ends = traced_channels(subject.engine), LooseEnds(subject.engine, (), lambda _: False)
+    traced, ends = traced_channels(subject.engine), LooseEnds(subject.engine)
     for host, steps in subject.log.steps.items():
         for ch, last in _unawaited(subject, steps).items() if host >= 0 else ():
             if ch in traced or ends.is_loose(ch):
-                continue  # traces come as long as somebody works, and without a stream nothing ever comes
+                continue  # traces have no end, and without a stream nothing is ever written
             name, place = called(subject.engine, ch), last.place
             task = f"the task of {line_of(place)} on {name}" if place else name
             message = f"The host ends without waiting for {task}: its output may be incomplete."

@@ -106,7 +106,7 @@ def _pairs(subject: Subject, channels: Sequence[int]) -> Iterator[LoosePair]:
     if not subject.hosted or subject.open_host:
         return
     awaited = {wait.ch for wait in subject.log.waits}
-    ends = LooseEnds(subject.engine, set(channels), lambda _: False, awaited)
+    ends = LooseEnds(subject.engine, set(channels), awaited=awaited)
     doubled = (ends.doubled(ch) for ch in channels if _is_started_twice(subject, ch))
     for pair in (*ends.pairs(), *(each for each in doubled if each is not None)):
         if subject.fed.isdisjoint((pair.first, pair.second)):

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from memtile.access.distinct import without
 from memtile.check.known_memories import KnownMemory, Use, channels_of
 from memtile.explain.findings import Finding
-from memtile.explain.partly_written import BdUse, Part, partly_written
+from memtile.explain.partly_written import NamedBd, Part, partly_written
 
 UNWRITTEN = "MT0136"
 
@@ -40,5 +40,5 @@ def unwritten_findings(memories: Sequence[KnownMemory], others: Sequence[Finding
 def _finding(memory: KnownMemory, reader: Use, lacking: Part, writers: Sequence[Use]) -> Finding:
     """The finding about a descriptor, and the one that writes the buffer up to there."""
     last = max(writers, key=lambda use: int(use.bd.places[-1]))
-    writer, other = (BdUse(memory.who(use), use.bd) for use in (last, reader))
+    writer, other = (NamedBd(memory.who(use), use.bd) for use in (last, reader))
     return partly_written(UNWRITTEN, lacking, writer, other)

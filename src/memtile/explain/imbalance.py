@@ -70,7 +70,7 @@ class Imbalance:
 
 
 def used_again(facts: Iterable[Imbalance]) -> list[Finding]:
-    """Warnings about objects that a core may use in two turns, of a design in which nobody waits for them."""
+    """Warnings about objects that a core may use in two turns, where nothing waits for them."""
     found = (replace(each.finding, severity=Severity.WARNING) for each in facts if each.again)
     return list({each.message: each for each in found}.values())
 

@@ -64,7 +64,7 @@ class LateWrites:
             chains, traced = BdChains(engine), traced_channels(engine)
             found = [ch for ch in found if ch not in traced and not chains.loops(ch)]
             found = [ch for ch in found if started is None or ch in started]
-            ends = LooseEnds(engine, found, lambda _: False)
+            ends = LooseEnds(engine)
             found = [ch for ch in found if not ends.is_loose(ch)]  # nothing will ever be written
         return cls(engine.now if timed else None, {ch: _moved(engine, ch) for ch in found}, places, doubtful)
 

@@ -71,7 +71,7 @@ def other_window(
     Args:
         engine: the model.
         bd: that has the id.
-        given: locks, by their index among all of the model, that somebody releases, or that begin above 0:
+        given: locks, by their index among all of the model, that are released, or that begin above 0:
             it was meant if it is one of these and the neighbour's is none.
         users: tiles whose channels take or give a lock, each with the lock, by their indices in the model.
     """

@@ -61,8 +61,8 @@ class LooseEnds:
     def __init__(
         self,
         engine: Engine,
-        tasks: Collection[int],
-        may_start: Callable[[int], bool],
+        tasks: Collection[int] = (),
+        may_start: Callable[[int], bool] = lambda _: False,
         awaited: Collection[int] = (),
     ) -> None:
         self._engine, self._tasks, self._may_start = engine, tasks, may_start

@@ -8,13 +8,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from memtile.explain.deadlock.balance_findings import WAITS
-from memtile.explain.findings import HIDDEN_RULE, OF_WORDS, Finding, Severity
+from memtile.explain.findings import HIDDEN_RULE, OF_WORDS, RACES, Finding, Severity
 from memtile.explain.imbalance import OTHER_TURNS, UNFIT
 from memtile.explain.moves import BESIDE_ROWS, BEYOND, BREAKS_SHARING, Move, move_findings
 
 _UNWRITTEN, _LEFT_OVER = "MT0203", "MT0323"
-_RACES = frozenset(("MT0201", "MT0202", _UNWRITTEN, "MT0204", "MT0205"))
-_WRONG = _RACES | OF_WORDS
+_WRONG = RACES | OF_WORDS
 """Of words that are read or written otherwise than they were meant to be."""
 
 
@@ -223,7 +222,7 @@ def _is_sure(finding: Finding) -> bool:
 def _comes_of_moves(finding: Finding, moved: Collection[str]) -> bool:
     """Whether a race is one of a channel that moves other words than it was meant to."""
     who = {re.split(r", BD| \(", side.who)[0] for side in finding.sides}
-    return finding.code in _RACES and not who.isdisjoint(moved)
+    return finding.code in RACES and not who.isdisjoint(moved)
 
 
 def _names(finding: Finding, places: Collection[str]) -> bool:

@@ -35,8 +35,8 @@ class Part(NamedTuple):
         return f"{some} of {self.buffer}"
 
 
-class BdUse(NamedTuple):
-    """A descriptor that reads or writes a memory.
+class NamedBd(NamedTuple):
+    """A descriptor, and the channel that runs it.
 
     Attributes:
         who: its channel, as messages name it.
@@ -52,7 +52,7 @@ def numbered(bd: PlannedBd) -> str:
     return f"BD {bd.number}" + (f" ({line_of(bd.said)})" if bd.said else "")
 
 
-def partly_written(code: str, lacking: Part, writer: BdUse, reader: BdUse) -> Finding:
+def partly_written(code: str, lacking: Part, writer: NamedBd, reader: NamedBd) -> Finding:
     """The finding about words that one of two descriptors reads and the other does not write.
 
     Args:

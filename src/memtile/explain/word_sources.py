@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from memtile.access.distinct import distinct
 from memtile.arch.tiles import MM2S, S2MM, WORD_BYTES
 from memtile.explain.bd_chains import BdChains
 from memtile.explain.bd_findings import line_of
@@ -86,7 +87,7 @@ class WordSources:
             if back and (wrong is None or np.isin(np.concatenate(back), wrong).any()):
                 line = next((f" ({line_of(bd.said)})" for bd in bds if bd.said), "")
                 reads = f"{called(self._engine, ch)}{line} reads words of {name} that are written too"
-                return f"{reads}, and words beside them: it may get those of before or of after."
+                return f"{reads}, and words beside them: it may read old words or new ones."
         return ""
 
     def _wrong_places(self, name: str, got: Array, expected: Array) -> npt.NDArray[np.int64] | None:
@@ -95,7 +96,7 @@ class WordSources:
         came, wanted = (np.ascontiguousarray(each).view(np.uint8) for each in (got, expected))
         if len(came) != len(wanted) or -(-len(came) // WORD_BYTES) != buffer.words:
             return None
-        return buffer.address // WORD_BYTES + np.unique(np.flatnonzero(came != wanted) // WORD_BYTES)
+        return buffer.address // WORD_BYTES + distinct(np.flatnonzero(came != wanted) // WORD_BYTES)
 
     def _is_wrong_at_first(
         self, writers: Sequence[PlannedBd], every: npt.NDArray[np.int64], wrong: npt.NDArray[np.int64]

@@ -19,7 +19,7 @@ from memtile.explain.deadlock.planned_words import PlannedBd, PlannedWords, Word
 from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.lock_waits import lock_text
 from memtile.explain.names import called
-from memtile.explain.partly_written import BdUse, Part, partly_written
+from memtile.explain.partly_written import NamedBd, Part, partly_written
 from memtile.explain.race_findings import NamedArea
 from memtile.model.checking.notes import FIRST_CHANNEL
 from memtile.model.dma.bd_fields import KIND_NAMES
@@ -101,8 +101,8 @@ class WrongBuffers:
         wrote = np.flatnonzero((c.direction == S2MM) & (c.bds_done > 0)).tolist()
         return all(planned.bds.get(ch) and planned.is_complete(ch) for ch in wrote)
 
-    def _use(self, bd: PlannedBd) -> BdUse:
-        return BdUse(called(self._engine, bd.ch), bd)
+    def _use(self, bd: PlannedBd) -> NamedBd:
+        return NamedBd(called(self._engine, bd.ch), bd)
 
     def _givers(self, reader: PlannedBd) -> list[PlannedBd]:
         """The descriptors of the channel that release the lock by which a reader waits."""

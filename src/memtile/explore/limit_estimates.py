@@ -8,7 +8,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 import numpy as np
 
 from memtile.access.walk import PAD, Walk, addresses, loops
-from memtile.arch.tiles import MM2S, WORD_BYTES
+from memtile.arch.pl_interface import PLIO_WIDTHS
+from memtile.arch.tiles import GRANULE_WORDS, MM2S, WORD_BYTES
 from memtile.explain.bd_chains import BdChains
 from memtile.explain.deadlock.planned_words import PlannedBd, PlannedWords, descriptor_of
 from memtile.explain.limit import LEAST, Limit, Resource
@@ -21,10 +22,8 @@ from memtile.model.streams.switch_config import PACKET
 from memtile.sim.loop.engine import Engine
 
 _TWO = 2  # channels
-_AXI_WORDS = 4  # of a beat of an AXI master
 _BUSY = 0.6  # of the cycles: what works less is not worth a second channel
 _SATURATED = 0.85  # of the cycles: a PLIO that moves so long is the limit itself
-_WIDEST = 128  # bits of a PLIO
 _PADDED = 0.25  # of the words of a channel
 
 
@@ -109,7 +108,7 @@ def _of_masters(result: Result, engine: Engine, external: Mapping[str, int]) -> 
         moved = busy = 0
         for bd in planned.bds.get(ch, ()):
             moved += bd.length
-            busy += _begins(bd, _AXI_WORDS) + overhead * _begins(bd, bd.descriptor.axi.burst // WORD_BYTES)
+            busy += _begins(bd, GRANULE_WORDS) + overhead * _begins(bd, bd.descriptor.axi.burst // WORD_BYTES)
         if moved:
             at = int(engine.channels.tile[ch]), int(engine.channels.direction[ch])
             spent[at] += words.get(name, 0) * busy // moved
@@ -150,7 +149,7 @@ def of_logic(result: Result, engine: Engine, limited: Limit) -> Limit:
     period, bits = int(logic.cycles[port]) / int(logic.ticks[port]), 8 * WORD_BYTES * int(logic.words[port])
     more = f", and {len(alike) - 1} more" if len(alike) > 1 else ""
     says = f"{streams.names.get(port, 'a PLIO')}{more}, which moves {bits} bits every {period:g} cycles"
-    width = "twice the width" if bits < _WIDEST else "two PLIOs for it"
+    width = "twice the width" if bits < PLIO_WIDTHS[-1] else "two PLIOs for it"
     return Limit(Resource.OUTSIDE, says, width, result.cycles, cycles, estimated=True)
 
 

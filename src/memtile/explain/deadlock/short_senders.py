@@ -1,7 +1,7 @@
 """Of several streams that a core needs in each turn, the one that ends before the others.
 
-A core that stands still between turns lacks what one channel sends. Where all else that a turn takes is
-there, and somebody outside waits for what the turn would make, it is that channel which sends too little.
+A core that waits between turns lacks what one channel sends. Where all else that a turn takes is there, and
+a channel waits for what the turn would make, that one channel sends too little.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from memtile.explain.findings import RACES
 from memtile.explain.orders.lock_orders import LockOrders, agent_name
 from memtile.explain.orders.packet_orders import PacketOrders
 from memtile.explain.orders.proof import FINISHES, STUCK, Proof
@@ -15,8 +16,6 @@ from memtile.sim.loop.engine import Engine
 from memtile.sim.races.race_watch import RaceWatch
 
 _ENDS = {Status.FINISHED: FINISHES, Status.STUCK: STUCK}
-_OF_WORDS = ("MT0201", "MT0202", "MT0203", "MT0204", "MT0205")
-"""Findings of words that nothing orders: a core that acts upon what it reads may do otherwise then."""
 _OTHERS = ("MT0207", "MT0308", "MT0318", "MT0320")
 """Findings of runs that end by luck: a rewritten descriptor, a dropped task, a host that ended first, room
 that is just enough."""
@@ -48,10 +47,10 @@ def decided(engine: Engine, watch: RaceWatch, result: Result, of_hosts: Sequence
         *streams.out_of_order(),
         *(streams.left_behind() if ends == FINISHES else ()),
     ]
-    words = [*(f"finding {code}" for code in codes if code in _OF_WORDS)]
+    words = [*(f"finding {code}" for code in codes if code in RACES)]
     words += [*locks.of_words(), *streams.of_words(), *packets.of_words()]
     if words and not _act_by_text(engine):
-        reasons += words  # who reads them may do otherwise
+        reasons += words  # a core that acts upon what it reads may do otherwise
     words += [*_outside(engine, watch), *_without_words(result)]
     assumed = () if reasons else tuple(locks.assumed())
     said = () if reasons else tuple(dict.fromkeys(words))

@@ -48,9 +48,7 @@ class Clock(NamedTuple):
     passing: Annotated[
         Ints, Column(EQUAL, 0, OUTSIDE, STAYS, NOTHING)
     ]  # 1 = time passes even when nothing can move
-    wordless: Annotated[
-        Ints, Column(EQUAL, 0, OUTSIDE, STAYS, NOTHING)
-    ]  # 1 = jumps leave the words where they are
+    wordless: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS, NOTHING)]  # 1 = words are not moved
     # words that control packets have written so far
     by_packet: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS, UNSAVED)]
     raised: Annotated[

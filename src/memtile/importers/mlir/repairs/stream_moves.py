@@ -107,7 +107,7 @@ def _steps(design: DesignText, move: Operation, least: int, message: str) -> dic
     said = _SHIFTED.search(message)
     rows = {each.value for each in _numbers(design, move) if each.part == "stride" and each.value > 1}
     every = [
-        *((int(said[2]), _SAID) for _ in (0,) if said),
+        *([(int(said[2]), _SAID)] if said else []),
         *((row, _ROW) for row in sorted(rows)),
         (1, _SLIP),
     ]
