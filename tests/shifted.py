@@ -15,6 +15,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -219,7 +220,9 @@ def watched(values: Any, kind: Motion | None, column: str) -> Watched:
 
 
 def constants(fields: Any) -> Any:
-    """The same tuple of arrays, or of such tuples, watched as what does not move."""
+    """The same tuple of arrays, or of such tuples, watched as what does not move; what ``cells`` views stays as it is."""
+    if isinstance(fields, SimpleNamespace):
+        return fields
     if isinstance(fields, tuple):
         return type(fields)(*map(constants, fields))
     return watched(fields, None, "")
