@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -24,7 +25,7 @@ from memtile.importers.design import load, load_still
 from memtile.importers.loaded import Loaded
 from memtile.importers.mlir.sequence.program import is_scalar
 from memtile.importers.mlir.token_packets import Text
-from memtile.importers.text_repairs import text_repairs
+from memtile.importers.text_repairs import repairs_of, text_repairs
 from memtile.runs.options import RunOptions
 from memtile.runs.program import Run
 from memtile.sim.loop.other_schedules import schedule
@@ -216,36 +217,52 @@ class Repaired(NamedTuple):
 _CLOSE = 0.05  # of the cycles of the original
 
 
-def repaired(text: str, of: Original, limit: int) -> Repaired | None:
-    """The first repair of a mutant, applied mechanically; None of a design with several runs."""
-    launches, facts = _launches(of.facts), of.facts
-    if len(launches) > 1 or launches[0].parameters:
-        return None
-    given = partial(arguments, launch=launches[0], pool=facts.data if facts is not None else None)
-    expected = {str(n): of.outcome.arrays[name] for n in range(len(of.outcome.arrays))
-                if (name := _name(launches[0], str(n))) in of.outcome.arrays}  # fmt: skip
+def repaired(text: str, of: Original, limit: int) -> Repaired:
+    """The first repair of a mutant, applied mechanically; of several runs, that of the first that goes wrong."""
+    launch, facts, expected = _failing(text, of, limit)
+    given = partial(arguments, launch=launch, pool=facts.data if facts is not None else None)
+    count = len(launch.arguments) or len(expected)
+    wanted = {str(n): expected[name] for n in range(count) if (name := _name(launch, str(n))) in expected}
     options = RunOptions(check=True, pad_arguments=True, max_cycles=limit)
-    loads = partial(load, device=of.device, functions=of.functions)
+    asked = {"name": launch.device or None, "parameters": launch.parameters, "functions": of.functions}
+    loads = partial(load, device=of.device, **asked)
+
+    def once(made: Loaded, how: RunOptions) -> Run:
+        return made.run(*given(made), parameters=launch.parameters, options=how)
+
     began = spent()
     try:
         design = loads(Text(_NAME, text))
-        best = design.repairs(*given(design), expected=expected, options=options).best
+        before = once(design, options).against(wanted)
+        best = repairs_of(design, once, wanted).search(before.result, (), options).best
     except MemtileError as error:
-
-        def once(made: Loaded, how: RunOptions) -> Run:
-            return made.run(*given(made), options=how)
-
-        tries = text_repairs(Text(_NAME, text), loads, once, expected)
+        tries = text_repairs(Text(_NAME, text), loads, once, wanted)
         best = tries.search(None, [*refused(_NAME, error)], options).best
     seconds = spent() - began
     if best is None:
         return Repaired(offered=False, right=False, seconds=seconds)
     for change in sorted(best.changes, key=lambda change: -change.offset):
         text = text[: change.offset] + change.new + text[change.offset + len(change.old) :]
-    done = run(text, of.device, of.functions, facts, max_cycles=limit)
+    done = run(text, of.device, of.functions, of.facts, max_cycles=limit)
     near = abs(done.cycles - of.outcome.cycles) <= _CLOSE * of.outcome.cycles
     right = done.status == "finished" and same(done.arrays, of.outcome.arrays) and near
     return Repaired(offered=True, right=right, seconds=seconds, says=best.says)
+
+
+def _failing(text: str, of: Original, limit: int) -> tuple[Launch, Facts | None, Arrays]:
+    """The first run that goes wrong, what the arrays are before it, and what they have to be after it."""
+    launches, facts = _launches(of.facts), of.facts
+    if facts is None or len(launches) == 1:
+        return launches[0], facts, of.outcome.arrays
+    before: Arrays = facts.data
+    for n, launch in enumerate(launches, 1):
+        part = replace(facts, launches=launches[:n])
+        wanted = run(of.scene.content, of.device, of.functions, part)
+        found = run(text, of.device, of.functions, part, max_cycles=limit)
+        if found.status != "finished" or not same(found.arrays, wanted.arrays):
+            break
+        before = found.arrays
+    return launch, replace(facts, data=before), wanted.arrays
 
 
 def arguments(design: Loaded, launch: Launch, pool: Arrays | None) -> list[Any]:
