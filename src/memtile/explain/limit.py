@@ -46,6 +46,7 @@ class Resource(StrEnum):
     CORES = "cores"
     SLOWEST = "one core slower than the others"
     COLUMNS = "the split over columns"
+    STREAMS = "the split over streams"
 
 
 _SPECIAL: Mapping[str, Sequence[str]] = {
@@ -64,7 +65,14 @@ _ALIKE: Mapping[str, float] = {
     Resource.STREAM: 0.3,
 }
 """Part of what is saved by removing all of a resource that a repair must save to be named instead."""
-WORK = (Resource.CORES, Resource.SLOWEST, Resource.COLUMNS, Resource.CHANNELS, Resource.STREAM)
+WORK = (
+    Resource.CORES,
+    Resource.SLOWEST,
+    Resource.COLUMNS,
+    Resource.STREAMS,
+    Resource.CHANNELS,
+    Resource.STREAM,
+)
 """Those that do the work of a design; all others are what the work waits for."""
 LAST = (*WORK, Resource.START)
 """Those that limit a run only if nothing else does: a start-up does not grow with the work."""

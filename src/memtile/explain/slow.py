@@ -6,24 +6,21 @@ may be meant. Advice is only given if a run without what it removes is shorter, 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.limit import LEAST, Lifted, Resource, best_of, percent
 from memtile.explain.names import channel_name, core_name
 from memtile.explain.results import ChannelUse, Result
+from memtile.explain.uneven import Uneven
 from memtile.model.state.causes import Cause, CoreCause
 from memtile.sim.loop.engine import Engine
 
 _TENTH = 0.1
 _CHOSEN = 0.05  # what descriptors and buffers cost, which a design chooses
 _MOST = 0.5
-_TWO = 2  # columns
 _MANY = 8  # tasks
 _LEAST = 64  # cycles: of shorter runs everything is start and end
-_WORKS = 0.7  # of the cycles: what a column is busy for if it alone limits a run
 SHORT = 256
 """Words of a BD: fewer do not hide the latency of external memory."""
 
@@ -36,13 +33,16 @@ _COSTS: Mapping[Cause, tuple[str, Resource]] = {
 }
 
 
-def slow_findings(result: Result, lifted: Sequence[Lifted], banks: str = "") -> tuple[Finding, ...]:
+def slow_findings(
+    result: Result, lifted: Sequence[Lifted], banks: str = "", uneven: Uneven | None = None
+) -> tuple[Finding, ...]:
     """Notes on what makes a run slow; none without time, or for a run of a few cycles.
 
     Args:
         result: of the run.
         lifted: the run without each of its limits.
         banks: what repairs bank conflicts; empty = buffers in different banks.
+        uneven: the column or stream that has most of the work, see ``uneven_work``.
     """
     if not result.timed or result.cycles < _LEAST:
         return ()
@@ -52,8 +52,9 @@ def slow_findings(result: Result, lifted: Sequence[Lifted], banks: str = "") -> 
         *_buffers(result, lifted),
         *_host(result, lifted),
         *_links(result, lifted),
-        *_columns(result, lifted),
-        *_slowest(result, lifted),
+        *_neighbours(result, lifted),
+        *_split(result, lifted, uneven),
+        *_slowest(result, lifted, uneven),
         *_waits(result, lifted),
     ]
     return tuple(found)
@@ -170,10 +171,10 @@ def _waits(result: Result, lifted: Sequence[Lifted]) -> Iterator[Finding]:
         )
 
 
-def _slowest(result: Result, lifted: Sequence[Lifted]) -> Iterator[Finding]:
+def _slowest(result: Result, lifted: Sequence[Lifted], uneven: Uneven | None) -> Iterator[Finding]:
     """A core that computes longer than all others, where that costs a tenth."""
     best = best_of([each for each in lifted if each.resource == Resource.SLOWEST], result.cycles)
-    if best is not None and best.saves(result.cycles) >= _TENTH and uneven_columns(result) is None:
+    if best is not None and best.saves(result.cycles) >= _TENTH and uneven is None:
         own = max(core.spent.get(CoreCause.RUNNING, 0) for core in result.cores)
         text = f"computes for {own} of {result.cycles} cycles, longer than all others"
         shares = "shared" in best.what
@@ -192,7 +193,18 @@ def _links(result: Result, lifted: Sequence[Lifted]) -> Iterator[Finding]:
         yield _note(result, "MT0508", message, [Side(best.name, "is shared by packets")], fix)
 
 
-_COLUMN = re.compile(r"\((\d+), ?\d+\)")
+def _neighbours(result: Result, lifted: Sequence[Lifted]) -> Iterator[Finding]:
+    """Memory of a neighbour, which is reached over one interface for each direction."""
+    best = best_of([each for each in lifted if each.resource == Resource.NEIGHBOURS], result.cycles)
+    if best is not None and best.saves(result.cycles) >= _TENTH:
+        lost = {_name(use): use.spent.get(Cause.NEIGHBOUR_BUSY, 0) for use in result.channels}
+        sides = [Side(name, f"loses {cycles} cycles") for name, cycles in lost.items() if cycles]
+        more = f", and {len(sides) - 1} more" if len(sides) > 1 else ""
+        message = f"{best.name} loses {lost.get(best.name, 0)} of {result.cycles} cycles: " + (
+            f"{Cause.NEIGHBOUR_BUSY.text}{more}."
+        )
+        fix = "Put its buffers into its own tile, or reach the neighbour with fewer channels."
+        yield _note(result, "MT0509", message, sides, _tried(fix, result, [best], Resource.NEIGHBOURS))
 
 
 def even_shares(result: Result, engine: Engine, longer: float) -> dict[int, int]:
@@ -223,74 +235,16 @@ def even_shares(result: Result, engine: Engine, longer: float) -> dict[int, int]
     return {index: max(round(100 * mean / cycles), 1) for index, (cycles, _) in of.items()}
 
 
-class Uneven(NamedTuple):
-    """A column that has more of the work than the others.
-
-    Attributes:
-        column: its number.
-        columns: how many work at all.
-        works: cycles in which its busiest core or channel works.
-        share: its part of the work of all, 0 to 1.
-        cycles: estimate of the run with the same work in each.
-        longest: cycles of the longest work in each.
-        computes: whether it is that of cores, not of channels.
-    """
-
-    column: int
-    columns: int
-    works: int
-    share: float
-    cycles: int
-    longest: Mapping[int, int]
-    computes: bool
-
-    @property
-    def text(self) -> str:
-        """What is uneven."""
-        return f"column {self.column} has {self.share:.0%} of the work of {self.columns} columns"
-
-
-def uneven_columns(result: Result) -> Uneven | None:
-    """The column that limits a run, for which the others wait; None if the work is about even."""
-    computing = [(core.name, core.spent.get(CoreCause.RUNNING, 0)) for core in result.cores]
-    moving = [(use.name, use.spent.get(Cause.MOVING, 0)) for use in result.channels]
-    work = max(computing, moving, key=lambda work: max((cycles for _, cycles in work), default=0))
-    longest = _by_column(work)
-    if len(longest) < _TWO:
-        return None
-    most, whole = max(longest, key=longest.__getitem__), sum(longest.values())
-    gain = longest[most] - whole / len(longest)
-    if longest[most] < _WORKS * result.cycles or gain < _TENTH * result.cycles:
-        return None
-    cycles = round(result.cycles - gain)
-    share = longest[most] / whole
-    return Uneven(most, len(longest), longest[most], share, cycles, longest, work is computing)
-
-
-def _columns(result: Result, lifted: Sequence[Lifted]) -> Iterator[Finding]:
-    """A column that has most of the work; what an even split of channels saves is an estimate."""
-    if found := uneven_columns(result):
-        side = Side(f"column {found.column}", f"works for {found.works} of {result.cycles} cycles")
+def _split(result: Result, lifted: Sequence[Lifted], found: Uneven | None) -> Iterator[Finding]:
+    """A column or stream that has most of the work; what an even split of channels saves is an estimate."""
+    if found is not None:
+        side = Side(found.name, f"works for {found.works} of {result.cycles} cycles")
         fix = _tried("Split the work evenly.", result, lifted, Resource.COLUMNS) or (
             f"Split the work evenly. Estimated, not tried: {found.cycles} cycles for {result.cycles} "
             f"({percent(result.cycles, found.cycles)})."
         )
-        yield _note(result, "MT0507", f"{found.text.capitalize()}; the others wait.", [side], fix)
-
-
-def _by_column(work: Sequence[tuple[str, int]]) -> dict[int, int]:
-    """Cycles of the longest work in each column that works at all, by the column that a name has."""
-    found: dict[int, int] = {}
-    for name, cycles in work:
-        if cycles and (column := column_of(name)) is not None:
-            found[column] = max(cycles, found.get(column, 0))
-    return found
-
-
-def column_of(name: str) -> int | None:
-    """The column in the name of a channel or core; None if it has none."""
-    place = _COLUMN.search(name)
-    return None if place is None else int(place[1])
+        text = found.text.capitalize() if found.longest else found.text  # a channel keeps its name
+        yield _note(result, "MT0507", f"{text}; the others wait.", [side], fix)
 
 
 def _name(use: ChannelUse) -> str:

@@ -25,9 +25,11 @@ from memtile.explain.limit import LEAST, WORK, Lifted, Limit, Resource, limit_of
 from memtile.explain.lock_waits import owner
 from memtile.explain.names import channel_name, core_name
 from memtile.explain.results import ChannelUse, CoreUse, Result, Status
-from memtile.explain.slow import SHORT, column_of, even_shares, slow_findings, uneven_columns
+from memtile.explain.slow import SHORT, even_shares, slow_findings
+from memtile.explain.uneven import Uneven, column_of, uneven_work
 from memtile.explore.limit_estimates import (
     called,
+    channel_begins,
     host_of_tasks,
     of_logic,
     one_for_all,
@@ -168,8 +170,9 @@ def with_limit(result: Result, again: Again, watch: Watch = iter) -> Result:
         _cycles(result, again, Trial(Resource.BUFFERS, "", "nothing was changed"))
     found = tuple(_lifted(result, again, watch, seen))
     banks = "" if seen.engine is None else bank_advice(seen.engine)
-    findings = (*result.findings, *slow_findings(result, found, banks))
-    limited = limit(result, found)
+    uneven = uneven_work(result, {} if seen.engine is None else channel_begins(result, seen.engine))
+    findings = (*result.findings, *slow_findings(result, found, banks, uneven))
+    limited = limit(result, found, uneven)
     if (
         seen.engine is not None
         and limited is not None
@@ -183,12 +186,13 @@ def with_limit(result: Result, again: Again, watch: Watch = iter) -> Result:
     return replace(result, lifted=found, limit=limited, findings=findings)
 
 
-def limit(result: Result, found: Sequence[Lifted]) -> Limit | None:
+def limit(result: Result, found: Sequence[Lifted], uneven: Uneven | None = None) -> Limit | None:
     """The resource that limits a run; None without time, or if nothing was done in it.
 
     Args:
         result: of the run.
         found: the run without each limit.
+        uneven: the column or stream that has most of the work.
     """
     bound = result.bound
     if bound is None:
@@ -196,12 +200,13 @@ def limit(result: Result, found: Sequence[Lifted]) -> Limit | None:
     computes = bound.does == "computing"
     share = 0.0 if bound.resource == Resource.HOST else bound.share
     chosen = limit_of(result.cycles, found, bound.resource, share, computes=computes)
-    if chosen.resource not in WORK or (uneven := uneven_columns(result)) is None:
+    if chosen.resource not in WORK or uneven is None:
         return chosen
     tried = next((each for each in found if each.resource == Resource.COLUMNS and each.cycles), None)
     if tried is not None:
         return Limit(tried.resource, tried.name, tried.what, result.cycles, tried.cycles)
-    split = (Resource.COLUMNS, uneven.text, "an even split")
+    resource = Resource.COLUMNS if uneven.longest else Resource.STREAMS
+    split = (resource, uneven.text, "an even split")
     return Limit(*split, result.cycles, uneven.cycles, estimated=True)
 
 
@@ -332,7 +337,7 @@ def _slowest(result: Result, engine: Engine | None) -> Iterator[Trial]:
 
 def _even(result: Result, engine: Engine | None) -> Iterator[Trial]:
     """Cores that compute as long in each column as in the others, and begin when they do."""
-    uneven = uneven_columns(result)
+    uneven = uneven_work(result)
     if engine is None or uneven is None or not uneven.computes:
         return
     mean = sum(uneven.longest.values()) / len(uneven.longest)
