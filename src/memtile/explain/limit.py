@@ -74,6 +74,7 @@ WORK = (
     Resource.STREAM,
 )
 """Those that do the work of a design; all others are what the work waits for."""
+_CHOSEN = (Resource.DESCRIPTORS, Resource.BUFFERS)
 LAST = (*WORK, Resource.START)
 """Those that limit a run only if nothing else does: a start-up does not grow with the work."""
 
@@ -158,7 +159,7 @@ def limit_of(elapsed: int, lifted: Sequence[Lifted], busiest: str, share: float,
         chosen = own
     elif _most(waits, elapsed) < max(uneven, min(_BESIDE_CORES * _most(cores, elapsed), _ENOUGH)):
         chosen = cores
-    elif share >= _BUSY and _most(waits, elapsed) < min(_BESIDE_CORES * _most(own, elapsed), _ENOUGH):
+    elif share >= _BUSY and not _come_before_channels(waits, _most(own, elapsed), elapsed):
         chosen = own
     elif _most(waits, elapsed) < min(_WAIT, _most(starts, elapsed)):
         chosen = starts
@@ -170,6 +171,16 @@ def limit_of(elapsed: int, lifted: Sequence[Lifted], busiest: str, share: float,
     name = busiest if best.resource == work and best.resource in WORK else best.name
     resource = Resource.HOST if _is_of_host(best, counts, elapsed) else best.resource
     return Limit(resource, name, best.what, elapsed, best.cycles)
+
+
+def _come_before_channels(waits: Sequence[Lifted], saves: float, elapsed: int) -> bool:
+    """Whether waits limit a run rather than the channel or core that works most of the time.
+
+    Descriptors and buffers do if they save a twentieth: a design chooses them.
+    """
+    of_design = [each for each in waits if each.resource in _CHOSEN]
+    least = min(_BESIDE_CORES * saves, _ENOUGH)
+    return _most(waits, elapsed) >= least or _most(of_design, elapsed) >= _WAIT
 
 
 def _is_of_host(best: Lifted, counts: Sequence[Lifted], elapsed: int) -> bool:

@@ -121,7 +121,7 @@ def _evenly(result: Result, uses: Sequence[ChannelUse], begins: Mapping[str, int
 
 def _uneven_columns(result: Result, begins: Mapping[str, int]) -> Uneven | None:
     computing = {core.name: core.spent.get(CoreCause.RUNNING, 0) for core in result.cores}
-    moving = {use.name: _moving(use) for use in result.channels}
+    moving = _like_the_longest(result)
     work = max(computing, moving, key=lambda work: max(work.values(), default=0))
     longest = _by_column(work)
     if len(longest) < _TWO or (work is computing and _is_one_core(computing)):
@@ -137,6 +137,20 @@ def _uneven_columns(result: Result, begins: Mapping[str, int]) -> Uneven | None:
         return None
     name, share, computes = f"column {most}", works / total, work is computing
     return Uneven(name, "columns", len(longest), works, share, cycles, each, computes)
+
+
+def _like_the_longest(result: Result) -> dict[str, int]:
+    """Cycles in which channels move that go the way of the longest one, in tiles of its kind, by their names.
+
+    Others carry the same words on, so that theirs are a part of them where a tile sends to several.
+    """
+    longest = max(result.channels, key=_moving, default=None)
+    kind = "" if longest is None else longest.name.partition("(")[0]
+    return {
+        use.name: _moving(use)
+        for use in result.channels
+        if longest is not None and use.direction == longest.direction and use.name.partition("(")[0] == kind
+    }
 
 
 def _by_column(work: Mapping[str, int]) -> dict[int, str]:

@@ -24,9 +24,10 @@ from memtile.explain.deadlock.planned_words import PlannedWords, descriptor_of
 from memtile.explain.limit import LEAST, WORK, Lifted, Limit, Resource, limit_of
 from memtile.explain.lock_waits import owner
 from memtile.explain.names import channel_name, core_name
-from memtile.explain.results import ChannelUse, CoreUse, Result, Status
+from memtile.explain.results import ChannelUse, Result, Status
 from memtile.explain.slow import SHORT, even_shares, slow_findings
 from memtile.explain.uneven import Uneven, column_of, uneven_work
+from memtile.explore.channel_costs import EXTERNAL, HOST, channel_costs, conflicted, most_spent
 from memtile.explore.limit_estimates import (
     called,
     channel_begins,
@@ -210,48 +211,12 @@ def limit(result: Result, found: Sequence[Lifted], uneven: Uneven | None = None)
     return Limit(*split, result.cycles, uneven.cycles, estimated=True)
 
 
-_EXTERNAL = {
-    "external_latency": 1,
-    "external_write_latency": 1,
-    "external_burst_overhead": 0,
-    "external_egress_words": 256,
-    "external_beside": 0,
-}
-_HOST = {
-    "access_cycles": 0,
-    "firmware_access": 0,
-    "firmware_word": 0,
-    "firmware_push": 0,
-    "firmware_push_elf": 0,
-}
-_CHANNEL_COSTS: Sequence[tuple[Cause, Resource, str, Mapping[str, int]]] = (
-    (Cause.EXTERNAL, Resource.EXTERNAL, "external memory answered at once", _EXTERNAL),
-    (Cause.TASK_START, Resource.TASKS, "tasks started at once", {"task_start": 1, "task_load": 0}),
-    (
-        Cause.BD_SWITCH,
-        Resource.DESCRIPTORS,
-        "a BD began in the cycle in which the one before it ended",
-        {"unlimited": Unlimited.DESCRIPTORS},
-    ),
-    (
-        Cause.NEIGHBOUR_BUSY,
-        Resource.NEIGHBOURS,
-        "accesses to neighbours' memories did not wait",
-        {"unlimited": Unlimited.NEIGHBOURS, "neighbour_latency": 0},
-    ),
-)
-"""Causes of channels, and what removes each of them."""
-
-
 def _trials(result: Result, engine: Engine | None) -> Iterator[Trial]:
     """What is worth a run: each resource on which cycles were spent, but for buffers."""
-    for cause, resource, what, constants in _CHANNEL_COSTS:
-        spent = sum(use.spent.get(cause, 0) for use in result.channels)
-        if (use := _most(result.channels, cause)) and spent >= LEAST * result.cycles:
-            yield Trial(resource, called(use), what, {name: int(value) for name, value in constants.items()})
+    yield from (Trial(*cost) for cost in channel_costs(result))
     yield from _rows(result, engine)
     yield from _pieces(result, engine)
-    if name := _conflicted(result):
+    if name := conflicted(result):
         banks = {"unlimited": int(Unlimited.BANKS)}
         yield Trial(Resource.BANKS, name, "banks served all of their requests at once", banks)
     if engine is not None and (link := busiest_link(engine)):
@@ -259,7 +224,7 @@ def _trials(result: Result, engine: Engine | None) -> Iterator[Trial]:
         yield Trial(Resource.LINKS, link, "each stream of packets had a circuit of its own", ways)
     if result.host_cycles or (engine is not None and engine.host.free_at):
         host = Resource.START if engine is not None and _only_starts(engine) else Resource.HOST
-        yield Trial(host, host, "the host needed no time", _HOST)
+        yield Trial(host, host, "the host needed no time", HOST)
         yield from _fewer_tasks(result, host)
         if host == Resource.HOST or (engine is not None and _starts_apart(engine)):
             yield Trial(Resource.WAITS, "the host", "the host did not wait between its tasks", no_waits=True)
@@ -281,7 +246,7 @@ def _fewer_tasks(result: Result, host: Resource) -> Iterator[Trial]:
     trial: Trial | None = None
     for slower in (4, 2, 1) if tasks else ():
         share = slower * len(tasks) / sum(tasks)
-        constants = {name: round(getattr(timing, name) * share) for name in _HOST}
+        constants = {name: round(getattr(timing, name) * share) for name in HOST}
         what = f"the host had one task for each {sum(tasks) / slower / len(tasks):.0f}"
         trial = Trial(host, host, what, constants, instead=trial)
     if trial is not None:  # of one task the host waits for one end
@@ -357,7 +322,7 @@ def _rows(result: Result, engine: Engine | None) -> Iterator[Trial]:
     external = _external(engine)
     uses = [use for use in result.channels if use.name in external and _has_rows(engine, external[use.name])]
     lost = sum(use.spent.get(Cause.EXTERNAL, 0) for use in uses)
-    if lost >= LEAST * result.cycles and (use := _most(uses, Cause.EXTERNAL)):
+    if lost >= LEAST * result.cycles and (use := most_spent(uses, Cause.EXTERNAL)):
         what, again = "its rows followed each other in memory", max(use.bds - use.tasks, 0)
         latency = _latency(result)[use.direction]  # rows that follow each other need no second run of a BD
         remains = -min(again * latency, use.spent[Cause.EXTERNAL]) if again < _MANY else 0
@@ -384,7 +349,7 @@ def _pieces(result: Result, engine: Engine | None) -> Iterator[Trial]:
     latency = _latency(result)
     once = sum(latency[direction] for direction in {use.direction for use in waits})
     name = called(max(waits, key=lambda use: use.spent[Cause.EXTERNAL]))
-    constants = {**_EXTERNAL, **_HOST, "task_start": 1, "task_load": 0}
+    constants = {**EXTERNAL, **HOST, "task_start": 1, "task_load": 0}
     constants["unlimited"] = int(Unlimited.DESCRIPTORS)
     pieces = "tasks" if all(use.bds == use.tasks for use in waits) else "pieces"
     yield Trial(Resource.PIECES, name, f"its {pieces} were one transfer", constants, remains=once)
@@ -414,24 +379,6 @@ def _starts_apart(engine: Engine) -> bool:
     started = np.asarray(engine.state.seen)[outside, ChannelEvent.START_TASK]
     started = started[started >= 0]
     return bool(len(started) and started.max() - started.min() >= _APART * engine.now)
-
-
-def _most(uses: Sequence[ChannelUse], cause: Cause) -> ChannelUse | None:
-    """The channel that spent most cycles on a cause; None if none spent any."""
-    use = max(uses, key=lambda use: use.spent.get(cause, 0), default=None)
-    return use if use is not None and use.spent.get(cause) else None
-
-
-def _conflicted(result: Result) -> str:
-    """The channel or core that lost most cycles to bank conflicts; empty if none did."""
-    use = _most(result.channels, Cause.BANK_CONFLICT)
-    lost = 0 if use is None else use.spent[Cause.BANK_CONFLICT]
-    core: CoreUse | None = max(
-        result.cores, key=lambda core: core.spent.get(CoreCause.BANK_CONFLICT, 0), default=None
-    )
-    if core is not None and core.spent.get(CoreCause.BANK_CONFLICT, 0) > lost:
-        return core.name
-    return "" if use is None else called(use)
 
 
 @dataclass(frozen=True, slots=True)
