@@ -18,6 +18,7 @@ from memtile.sim.loop.engine import Engine
 
 _TENTH = 0.1
 _CHOSEN = 0.05  # what descriptors and buffers cost, which a design chooses
+_HELPS = 0.05  # of the cycles: advice that saves less is none
 _MOST = 0.5
 _MANY = 8  # tasks
 _LEAST = 64  # cycles: of shorter runs everything is start and end
@@ -63,7 +64,7 @@ def slow_findings(
 def _tried(fix: str, result: Result, lifted: Sequence[Lifted], *resources: Resource) -> str:
     """Advice with the cycles of the run in which it was tried; empty if it does not help."""
     best = best_of([each for each in lifted if each.resource in resources], result.cycles)
-    if best is None or best.cycles is None or best.saves(result.cycles) < LEAST:
+    if best is None or best.cycles is None or best.saves(result.cycles) < _HELPS:
         return ""
     return f"{fix} Tried: {best.cycles} cycles for {result.cycles} ({percent(result.cycles, best.cycles)})."
 
@@ -107,6 +108,8 @@ def _outside(use: ChannelUse | None, lifted: Sequence[Lifted], cycles: int) -> s
         return "Ask for longer rows, so that bursts are full."
     if use is not None and use.bds and use.words // use.bds < SHORT:
         return f"Ask for more at a time: a BD moves {use.words // use.bds} words, and each waits for memory."
+    if use is not None and use.tasks <= 1:
+        return "Move the words over two channels: those on their way over one do not hide the latency."
     return "Have more words on their way: start the next transfer before this one has ended."
 
 
