@@ -7448,6 +7448,13 @@ MUTANTS = (
         "tests/data/test_mismatch.py::test_one_core_beside_others_that_are_alike_is_no_matter_of_columns",
     ),
     Mutant(
+        "object FIFOs that help only together are named with all others",
+        "explore/relaxed.py",
+        "        if fewer.saves(result.cycles) > least:",
+        "        if fewer.saves(result.cycles) > 1:",
+        "tests/timing/test_planted_bottlenecks.py::test_object_fifos_that_help_only_together_are_named_without_others",
+    ),
+    Mutant(
         "an even split over columns is an estimate",
         "explore/relaxed.py",
         "        yield from _even(result, engine)\n",

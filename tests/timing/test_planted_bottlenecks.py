@@ -273,3 +273,39 @@ def test_one_stream_for_the_cores_of_two_columns_is_no_uneven_split() -> None:
     tile.s2mm[0].start(tile.write(block))
     tile.s2mm[0].feed(np.arange(2048))
     assert uneven_work(array.run()) is None
+
+
+def two_inputs(depth: int) -> Array:
+    """A core computes from blocks of two object FIFOs, and sends a few words for each over a third one."""
+    array = Array("npu1", columns=1)
+    tile, core = array.memory_tile(0), array.compute_tile(0, 2)
+    ends, shapes = [], {"left": 64, "right": 64}
+    for name, shape in shapes.items():
+        fifo = array.object_fifo(name, tile, core, shape=shape, depth=depth)
+        fifo.producer.channel.start(tile.read(tile.buffer(name, 640, data=np.arange(640))))
+        ends.append(fifo.consumers[0])
+    done = array.object_fifo("done", core, tile, shape=4, depth=1)
+    done.consumers[0].channel.start(tile.write(tile.buffer("all", 40)))
+
+    def body(core: Core) -> Iterator[Action]:
+        for _ in range(10):
+            for end in ends:
+                yield core.acquire(end.full)
+            yield core.acquire(done.producer.free)
+            yield core.cycles(60)
+            yield core.release(done.producer.full)
+            for end in ends:
+                yield core.release(end.free)
+
+    core.run_kernel(body)
+    return array
+
+
+def test_object_fifos_that_help_only_together_are_named_without_others() -> None:
+    result, other = bottleneck(lambda: two_inputs(1).run()), two_inputs(2).run().cycles
+    assert result.limit is not None
+    assert (result.limit.resource, result.limit.name) == (Resource.BUFFERS, "'right' and 'left'")
+    assert result.limit.cycles == other
+    (finding,) = [each for each in result.findings if each.code == "MT0504"]
+    assert finding.message.startswith("'right' and 'left' have too few buffers")
+    assert finding.fix.startswith("Give 'right' and 'left' a second buffer each")

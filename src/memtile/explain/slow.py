@@ -6,6 +6,7 @@ may be meant. Advice is only given if a run without what it removes is shorter, 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from memtile.explain.findings import Finding, Severity, Side
@@ -134,21 +135,28 @@ def _buffers(result: Result, lifted: Sequence[Lifted]) -> Iterator[Finding]:
         return
     waits = _lock_waits(result, best.name)
     says = " and ".join(f"{name} waits {cycles}" for name, cycles in waits.items())
-    message = f"{best.name} has too few buffers: {says} of {result.cycles} cycles for a lock."
+    has = "have" if "each of" in best.what else "has"
+    message = f"{best.name} {has} too few buffers: {says} of {result.cycles} cycles for a lock."
     sides = [Side(name, f"waits {cycles} cycles for a lock") for name, cycles in waits.items()]
     one = "a second" if best.what.startswith("there was a second") else "one more"
-    fix = f"Give {best.name} {one} buffer, and count it in the lock of the free ones."
+    one = f"{one} buffer{' each' if has == 'have' else ''}"
+    fix = f"Give {best.name} {one}, and count it in the lock of the free ones."
     if best.what.startswith("there were twice"):
         fix = f"Take fewer objects of {best.name} at once, or give it twice as many buffers."
     fix = _tried(fix, result, [best], Resource.BUFFERS)
     yield _note(result, "MT0504", message, sides, fix)
 
 
+def _is_in(label: str, name: str) -> bool:
+    """Whether a name is that of several, one of which is a label."""
+    return re.search(rf"(?<!\w){re.escape(label)}(?!\w)", name) is not None
+
+
 def _lock_waits(result: Result, name: str) -> dict[str, int]:
     """Cycles for locks of the two that wait longest, those first that the buffers are called after."""
     waits = [(_name(use), use.label, use.spent.get(Cause.LOCK_ACQUIRE, 0)) for use in result.channels]
     waits += [(core.name, "", core.spent.get(CoreCause.LOCK_STALL, 0)) for core in result.cores]
-    own = [(each, cycles) for each, label, cycles in waits if cycles and label and label in name]
+    own = [(each, cycles) for each, label, cycles in waits if cycles and label and _is_in(label, name)]
     others = sorted(((each, cycles) for each, _, cycles in waits if cycles), key=lambda wait: -wait[1])
     return dict([*sorted(own, key=lambda wait: -wait[1]), *others][:2])
 

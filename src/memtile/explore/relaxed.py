@@ -424,7 +424,11 @@ def _buffers(
     alone = {name: _trial(by_name[name]).done(result, again) for name in watch(list(by_name))}
     helps = [each for each in alone.values() if each.saves(result.cycles) >= LEAST]
     yield from sorted(helps, key=lambda each: each.saves(result.cycles))
-    yield from _pairs(result, again, by_name, alone, together)
+    pairs = list(_pairs(result, again, by_name, alone, together))
+    yield from pairs
+    fewer = max(each.saves(result.cycles) for each in (*alone.values(), *pairs))
+    if len(rooms) <= _MOST and fewer <= together.saves(result.cycles) - LEAST:
+        yield from _needed(result, again, by_name, alone, together)
 
 
 def _doubled(
@@ -453,6 +457,21 @@ def _pairs(
         if found.saves(result.cycles) - saved >= LEAST:
             chosen, saved = [*chosen, name], found.saves(result.cycles)
             yield found
+
+
+def _needed(
+    result: Result, again: Again, rooms: Mapping[str, _Room], alone: Mapping[str, Lifted], best: Lifted
+) -> Iterator[Lifted]:
+    """All but those that save nothing beside the others: several may help only together."""
+    least, found = best.saves(result.cycles) - LEAST, None
+    kept = sorted(rooms, key=lambda name: -alone[name].saves(result.cycles))
+    for name in reversed(kept.copy()):
+        others = [each for each in kept if each != name]
+        fewer = _trial(_together([rooms[each] for each in others], _listed(others))).done(result, again)
+        if fewer.saves(result.cycles) > least:
+            kept, found = others, fewer
+    if found is not None:
+        yield found
 
 
 def _trial(room: _Room) -> Trial:
