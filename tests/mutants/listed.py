@@ -7455,6 +7455,13 @@ MUTANTS = (
         "tests/timing/test_planted_bottlenecks.py::test_object_fifos_that_help_only_together_are_named_without_others",
     ),
     Mutant(
+        "single object FIFOs are tried for however long it takes",
+        "explore/relaxed.py",
+        "        if spent() > end:",
+        "        if spent() < 0:",
+        "tests/timing/test_planted_bottlenecks.py::test_single_object_fifos_are_tried_for_some_seconds",
+    ),
+    Mutant(
         "an even split over columns is an estimate",
         "explore/relaxed.py",
         "        yield from _even(result, engine)\n",

@@ -10,6 +10,7 @@ import pytest
 from memtile import Array, End, Host, HostAction, bottleneck, view
 from memtile.explain.limit import Resource
 from memtile.explain.uneven import uneven_work
+from memtile.explore import relaxed
 from memtile.kernels import Action, Core, Kernel
 
 WORDS = 1024
@@ -309,3 +310,10 @@ def test_object_fifos_that_help_only_together_are_named_without_others() -> None
     (finding,) = [each for each in result.findings if each.code == "MT0504"]
     assert finding.message.startswith("'right' and 'left' have too few buffers")
     assert finding.fix.startswith("Give 'right' and 'left' a second buffer each")
+
+
+def test_single_object_fifos_are_tried_for_some_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(relaxed, "SECONDS", -1.0)
+    result = bottleneck(lambda: two_inputs(1).run())
+    buffers = [each.what for each in result.lifted if each.resource == Resource.BUFFERS]
+    assert buffers == ["there was a second buffer for each of 'done', 'right' and 'left'"]

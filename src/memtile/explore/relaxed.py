@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -24,6 +24,7 @@ from memtile.explain.deadlock.planned_words import PlannedWords, descriptor_of
 from memtile.explain.limit import LEAST, WORK, Lifted, Limit, Resource, limit_of
 from memtile.explain.lock_waits import owner
 from memtile.explain.names import channel_name, core_name
+from memtile.explain.repairs import SECONDS, spent
 from memtile.explain.results import ChannelUse, Result, Status
 from memtile.explain.slow import SHORT, even_shares, slow_findings
 from memtile.explain.uneven import Uneven, column_of, uneven_work
@@ -148,11 +149,11 @@ def lifted(result: Result, again: Again, watch: Watch = iter) -> tuple[Lifted, .
 
 def _lifted(result: Result, again: Again, watch: Watch, seen: Relaxed) -> Iterator[Lifted]:
     """The run without each limit; ``seen`` has the model of a run without changes."""
-    engine = seen.engine
+    engine, begin = seen.engine, spent()
     trials = {trial.what: trial for trial in _trials(result, engine)}
     yield from (trials[what].done(result, again) for what in watch(list(trials)))
     if engine is not None:
-        yield from _buffers(result, again, engine, seen.began, watch)
+        yield from _buffers(result, again, engine, seen.began, watch, begin + SECONDS)
 
 
 def with_limit(result: Result, again: Again, watch: Watch = iter) -> Result:
@@ -405,9 +406,12 @@ class _Room:
 
 
 def _buffers(
-    result: Result, again: Again, engine: Engine, began: Mapping[int, int], watch: Watch
+    result: Result, again: Again, engine: Engine, began: Mapping[int, int], watch: Watch, end: float
 ) -> Iterator[Lifted]:
-    """The run with one more buffer: everywhere first, then for each object FIFO alone if that helps."""
+    """The run with one more buffer: everywhere first, then for some while for each object FIFO that helps.
+
+    ``end`` is in seconds of the processor.
+    """
     labels = {use.name: use.label for use in result.channels}
     rooms = sorted(_rooms(engine, began, labels), key=lambda room: (room.buffers, -_waited(result, room)))
     if not rooms or not _waits_for_locks(result):
@@ -416,6 +420,34 @@ def _buffers(
     every = _together(rooms, _listed(names) if len(names) <= _NAMED else "all object FIFOs and rings")
     together = _trial(every).done(result, again)
     yield together
+    with suppress(_LateError):
+        yield from _single(result, _until(again, end), rooms, began, together, watch)
+
+
+class _LateError(Exception):
+    """There is no time for a further run."""
+
+
+def _until(again: Again, end: float) -> Again:
+    """A run that is only begun while there is time."""
+
+    def run() -> Result:
+        if spent() > end:
+            raise _LateError
+        return again()
+
+    return run
+
+
+def _single(
+    result: Result,
+    again: Again,
+    rooms: Sequence[_Room],
+    began: Mapping[int, int],
+    together: Lifted,
+    watch: Watch,
+) -> Iterator[Lifted]:
+    """The run with buffers of some object FIFOs or rings, where those of all help."""
     if together.saves(result.cycles) < _HELPS:
         yield from _doubled(result, again, rooms, began)
     if len(rooms) == 1 or (together.cycles is not None and together.saves(result.cycles) < LEAST):
