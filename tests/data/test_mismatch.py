@@ -444,11 +444,13 @@ def test_a_second_channel_costs_a_host_as_many_tasks_as_the_first() -> None:
 
 
 def test_a_busy_host_is_told() -> None:
-    moving, helps = use("0", "MM2S", {Cause.MOVING: 1000}), [tried(Resource.HOST)]
+    moving, helps = use("0", "MM2S", {Cause.MOVING: 1000}, tasks=2), [tried(Resource.HOST)]
     (finding,) = slow_findings(result(moving, host=500), helps)
     assert finding.code == "MT0505"
     assert slow_findings(result(moving, host=499), helps) == ()
     assert slow_findings(result(moving, host=500), []) == ()
+    once = use("0", "MM2S", {Cause.MOVING: 1000})
+    assert slow_findings(result(once, host=500), helps) == ()  # a task for each channel is what it needs
 
 
 def test_a_buffer_is_advised_if_it_saves_a_twentieth() -> None:
