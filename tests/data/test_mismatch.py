@@ -426,6 +426,16 @@ def test_a_long_transfer_that_waits_for_memory_is_to_be_split(tasks: int, says: 
     assert says in finding.fix
 
 
+def test_a_wait_before_the_first_word_alone_has_no_advice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MEMTILE_TIMING", raising=False)
+    spent = {Cause.MOVING: 3600, Cause.EXTERNAL: 1255 + 322}
+    once = replace(use("0", "MM2S", spent), bds=1)
+    on_phoenix = replace(result(once, cycles=5200), board="phoenix")
+    assert slow_findings(on_phoenix, [tried(Resource.EXTERNAL, 4000)]) == ()
+    more = replace(once, spent=spent | {Cause.EXTERNAL: 1800})
+    assert slow_findings(replace(on_phoenix, channels=(more,)), [tried(Resource.EXTERNAL, 4000)]) != ()
+
+
 def test_short_tasks_are_told_of_the_channel_that_moves_longest() -> None:
     idle, helps = {Cause.MOVING: 400, Cause.IDLE: 600}, [tried(Resource.HOST)]
     (finding,) = slow_findings(result(use("0", "MM2S", idle, tasks=8)), helps)

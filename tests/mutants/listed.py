@@ -7490,6 +7490,13 @@ MUTANTS = (
         "tests/timing/test_limit.py::test_what_a_design_chooses_comes_before_work_that_waits_for_it",
     ),
     Mutant(
+        "the first read of external memory has advice",
+        "explain/slow.py",
+        "if cause is not Cause.EXTERNAL or not _waits_once(result, use)]",
+        "]",
+        "tests/data/test_mismatch.py::test_a_wait_before_the_first_word_alone_has_no_advice",
+    ),
+    Mutant(
         "an even split over columns is an estimate",
         "explore/relaxed.py",
         "        yield from _even(result, engine)\n",

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
+from memtile.arch.timing import default_timing, of_run
 from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.limit import LEAST, Lifted, Resource, best_of, percent
 from memtile.explain.names import channel_name, core_name
@@ -77,7 +79,8 @@ def _note(result: Result, code: str, message: str, sides: Sequence[Side], fix: s
 def _costs(result: Result, lifted: Sequence[Lifted], banks: str) -> Iterator[Finding]:
     """One finding for each cause, of the channel or core that it costs most."""
     for cause, (code, resource) in _COSTS.items():
-        lost = {_name(use): use.spent.get(cause, 0) for use in result.channels}
+        uses = [use for use in result.channels if cause is not Cause.EXTERNAL or not _waits_once(result, use)]
+        lost = {_name(use): use.spent.get(cause, 0) for use in uses}
         if cause is Cause.BANK_CONFLICT:
             lost |= {core.name: core.spent.get(CoreCause.BANK_CONFLICT, 0) for core in result.cores}
         least = _CHOSEN if cause is Cause.BD_SWITCH else _TENTH
@@ -93,6 +96,15 @@ def _costs(result: Result, lifted: Sequence[Lifted], banks: str) -> Iterator[Fin
             message = f"{worst} {text}{_each(use, cause)}{more}."
             sides = [Side(name, f"loses {cycles} cycles") for name, cycles in costly.items()]
             yield _note(result, code, message, sides, fix)
+
+
+def _waits_once(result: Result, use: ChannelUse) -> bool:
+    """Whether a channel waits for external memory before its first word alone, which no advice can change."""
+    timing = replace(default_timing(result.board), **of_run(result.board, result.timing))
+    reads = timing.external_first_read + timing.external_latency
+    writes = timing.external_first_write + timing.external_write_latency
+    once = reads if use.direction == "MM2S" else writes
+    return use.tasks <= 1 and use.bds <= 1 and use.spent.get(Cause.EXTERNAL, 0) <= once
 
 
 def _each(use: ChannelUse | None, cause: Cause) -> str:
