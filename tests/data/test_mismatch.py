@@ -22,6 +22,7 @@ from memtile.explain.limit import Lifted, Resource
 from memtile.explain.mismatch_causes import cause_of
 from memtile.explain.results import ChannelUse, CoreUse, Result, Status
 from memtile.explain.slow import slow_findings
+from memtile.explain.uneven import uneven_work
 from memtile.explain.word_sources import WordSources
 from memtile.explain.wrong_words import with_words, without_followers, wrong_words
 from memtile.explore.limit_estimates import host_of_tasks
@@ -414,8 +415,25 @@ def test_what_costs_enough_of_a_run_is_told_if_a_run_without_it_is_shorter(
     assert f"loses {least} of 1000 cycles" in finding.message
     assert finding.fix.endswith("Tried: 800 cycles for 1000 (-20 %).")
     assert slow_findings(result(use("0", "MM2S", less)), [tried(resource)]) == ()
-    for helps_not in ([], [tried(resource, 981)], [tried(resource, None)], [tried(Resource.CORES)]):
+    for helps_not in ([], [tried(resource, 951)], [tried(resource, None)], [tried(Resource.CORES)]):
         assert slow_findings(result(use("0", "MM2S", much)), helps_not) == ()
+
+
+@pytest.mark.parametrize(("tasks", "says"), [(1, "over two channels"), (2, "start the next transfer")])
+def test_a_long_transfer_that_waits_for_memory_is_to_be_split(tasks: int, says: str) -> None:
+    waits = use("0", "MM2S", {Cause.MOVING: 3600, Cause.EXTERNAL: 400}, tasks=tasks)
+    (finding,) = slow_findings(result(waits, cycles=4000), [tried(Resource.EXTERNAL, 3600)])
+    assert says in finding.fix
+
+
+def test_a_wait_before_the_first_word_alone_has_no_advice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MEMTILE_TIMING", raising=False)
+    spent = {Cause.MOVING: 3600, Cause.EXTERNAL: 1255 + 322}
+    once = replace(use("0", "MM2S", spent), bds=1)
+    on_phoenix = replace(result(once, cycles=5200), board="phoenix")
+    assert slow_findings(on_phoenix, [tried(Resource.EXTERNAL, 4000)]) == ()
+    more = replace(once, spent=spent | {Cause.EXTERNAL: 1800})
+    assert slow_findings(replace(on_phoenix, channels=(more,)), [tried(Resource.EXTERNAL, 4000)]) != ()
 
 
 def test_short_tasks_are_told_of_the_channel_that_moves_longest() -> None:
@@ -436,11 +454,13 @@ def test_a_second_channel_costs_a_host_as_many_tasks_as_the_first() -> None:
 
 
 def test_a_busy_host_is_told() -> None:
-    moving, helps = use("0", "MM2S", {Cause.MOVING: 1000}), [tried(Resource.HOST)]
+    moving, helps = use("0", "MM2S", {Cause.MOVING: 1000}, tasks=2), [tried(Resource.HOST)]
     (finding,) = slow_findings(result(moving, host=500), helps)
     assert finding.code == "MT0505"
     assert slow_findings(result(moving, host=499), helps) == ()
     assert slow_findings(result(moving, host=500), []) == ()
+    once = use("0", "MM2S", {Cause.MOVING: 1000})
+    assert slow_findings(result(once, host=500), helps) == ()  # a task for each channel is what it needs
 
 
 def test_a_buffer_is_advised_if_it_saves_a_twentieth() -> None:
@@ -459,20 +479,33 @@ def test_a_buffer_is_advised_if_it_saves_a_twentieth() -> None:
     assert slow_findings(result(*both), [replace(more, cycles=951)]) == ()
 
 
-def test_a_column_with_most_of_the_work_is_told() -> None:
-    def columns(*cycles: int) -> Result:
-        names = (f"core ({column}, 2)" for column in range(len(cycles)))
-        work = zip(names, cycles, strict=True)
-        cores = tuple(CoreUse(name, "work", {CoreCause.RUNNING: each}) for name, each in work)
-        return replace(result(use("0", "MM2S", {Cause.MOVING: 10})), cores=cores)
+def computing(**cycles: int) -> Result:
+    """A run of cores, whose names are ``cCOLUMN_ROW``."""
+    names = (f"core ({name[1:].replace('_', ', ')})" for name in cycles)
+    work = zip(names, cycles.values(), strict=True)
+    cores = tuple(CoreUse(name, "work", {CoreCause.RUNNING: each}) for name, each in work)
+    return replace(result(use("0", "MM2S", {Cause.MOVING: 10})), cores=cores)
 
-    (finding,) = slow_findings(columns(900, 300, 300), [])
+
+def test_a_column_with_most_of_the_work_is_told() -> None:
+    def told(*cycles: int) -> tuple[Finding, ...]:
+        done = computing(**{f"c{column}_2": each for column, each in enumerate(cycles)})
+        return slow_findings(done, [], uneven=uneven_work(done))
+
+    (finding,) = told(900, 300, 300)
     assert (finding.code, finding.severity) == ("MT0507", "note")
     assert finding.message == "Column 0 has 60% of the work of 3 columns; the others wait."
     assert finding.fix == "Split the work evenly. Estimated, not tried: 600 cycles for 1000 (-40 %)."
-    assert slow_findings(columns(690, 100), []) == ()  # it is no limit
-    assert slow_findings(columns(900, 702), []) == ()  # an even split saves less than a tenth
-    assert slow_findings(columns(900, 0), []) == ()  # the other has no part in it
+    assert told(690, 100) == ()  # it is no limit
+    assert told(900, 702) == ()  # an even split saves less than a tenth
+    assert told(900, 0) == ()  # the other has no part in it
+
+
+def test_one_core_beside_others_that_are_alike_is_no_matter_of_columns() -> None:
+    assert uneven_work(computing(c0_2=900, c0_3=300, c1_2=300, c1_3=300)) is None
+    of_column = uneven_work(computing(c0_2=900, c0_3=900, c1_2=300, c1_3=300))
+    assert of_column is not None
+    assert of_column.text == "column 0 has 75% of the work of 2 columns"
 
 
 def test_without_time_and_of_a_few_cycles_nothing_is_said() -> None:

@@ -173,6 +173,27 @@ def test_what_the_work_waits_for_comes_before_the_work() -> None:
     assert nothing.text == "Limited by core (0, 2): no resource that was removed saves 2% of the cycles."
 
 
+@pytest.mark.parametrize("resource", [Resource.BUFFERS, Resource.DESCRIPTORS])
+@pytest.mark.parametrize(("work", "computes"), [(Resource.CORES, True), (Resource.CHANNELS, False)])
+def test_what_a_design_chooses_comes_before_work_that_waits_for_it(
+    resource: Resource, work: Resource, *, computes: bool
+) -> None:
+    does, chosen = lifted(work, 400), lifted(resource, 950)
+    assert limit_of(1000, [does, chosen], "a", 0.66, computes=computes).resource == resource
+    assert limit_of(1000, [does, replace(chosen, cycles=951)], "a", 0.66, computes=computes).resource == work
+    uneven = lifted(Resource.SLOWEST, 940)
+    assert limit_of(1000, [uneven, chosen], "a", 0.66, computes=True).resource == Resource.SLOWEST
+
+
+def test_a_host_that_has_few_tasks_is_limited_by_its_waits() -> None:
+    no_time, waits = lifted(Resource.HOST, 500), lifted(Resource.WAITS, 900)
+    assert limit_of(1000, [no_time, waits], "a", 0.3, computes=False).resource == Resource.WAITS
+    fewer = lifted(Resource.HOST, 600)
+    assert limit_of(1000, [no_time, fewer, waits], "a", 0.3, computes=False).resource == Resource.HOST
+    less = replace(waits, cycles=901)
+    assert limit_of(1000, [no_time, less], "a", 0.3, computes=False).resource == Resource.HOST
+
+
 def test_of_runs_that_save_the_same_the_most_special_one_is_chosen() -> None:
     everywhere, alone = lifted(Resource.BUFFERS, 500, "a and b"), lifted(Resource.BUFFERS, 510, "b")
     assert best_of([everywhere, alone], 1000) == alone

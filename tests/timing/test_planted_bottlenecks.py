@@ -9,6 +9,8 @@ import pytest
 
 from memtile import Array, End, Host, HostAction, bottleneck, view
 from memtile.explain.limit import Resource
+from memtile.explain.uneven import uneven_work
+from memtile.explore import relaxed
 from memtile.kernels import Action, Core, Kernel
 
 WORDS = 1024
@@ -186,3 +188,132 @@ def test_one_channel_for_receivers_is_compared_with_one_for_each(sizes: tuple[in
         f"Limited by channels: memory(0,1) MM2S 0 'block' sends to {len(sizes)} others. Estimated"
     )
     assert abs(limit.cycles - other) < _TENTH * (result.cycles - other)
+
+
+def small_objects(words: int) -> Array:
+    """Words go through the memory tile of an npu1 and back to external memory, in objects of so many."""
+    array = Array("npu1", columns=1)
+    door, tile = array.interface_tile(0), array.memory_tile(0)
+    come = array.external("come", np.zeros(1 << 16, np.int32))
+    gone = array.external("gone", np.zeros(1 << 16, np.int32))
+    fifo = array.object_fifo("come", door, tile, shape=words, depth=4)
+    back = fifo.forward("gone", door)
+    fifo.producer.channel.start(door.read(come))
+    back.consumers[0].channel.start(door.write(gone))
+    return array
+
+
+def test_what_locks_and_ports_cost_at_each_descriptor_goes_with_its_switch(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("MEMTILE_TIMING")
+    result, other = bottleneck(lambda: small_objects(8).run()), small_objects(256).run().cycles
+    assert result.limit is not None
+    assert result.limit.cycles is not None
+    assert result.limit.resource == Resource.DESCRIPTORS
+    assert abs(result.limit.cycles - other) < _TENTH * (result.cycles - other)
+    assert "MT0502" in [finding.code for finding in result.findings]
+
+
+def four_streams(*parts: int, columns: int = 2) -> Array:
+    """Streams of so many words go to a core each, two or one from a column; a host starts all."""
+    array, begun = Array("npu1", columns=columns), []
+    for number, words in enumerate(parts):
+        column, channel = number * columns // len(parts), number % (len(parts) // columns)
+        door, core = array.interface_tile(column), array.compute_tile(column, 2 + channel)
+        read = door.read(array.external(f"part{number}", np.zeros(words, np.int32)))
+        takes = core.s2mm[0]
+        array.connect(door.mm2s[channel], takes)
+        takes.start(core.write(core.buffer("kept", 256)), repeat=words // 256)
+        begun.append((door.mm2s[channel], read))
+
+    def sequence(host: Host) -> Iterator[HostAction]:
+        for channel, read in begun:
+            yield host.start(channel, read)
+            yield host.pause(1500)
+        yield host.wait()
+
+    array.host(sequence)
+    return array
+
+
+@pytest.mark.parametrize(
+    ("parts", "columns", "resource", "name"),
+    [
+        (
+            (512, 6656, 512, 512),
+            2,
+            Resource.STREAMS,
+            "interface(0,0) MM2S 1 'part1' has 81% of the work of 4",
+        ),
+        ((512, 6656, 512, 512), 4, Resource.COLUMNS, "column 1 has 81% of the work of 4 columns"),
+    ],
+)
+def test_words_that_are_split_unevenly_are_those_of_a_stream_or_of_a_column(
+    parts: tuple[int, ...], columns: int, resource: Resource, name: str
+) -> None:
+    result = bottleneck(lambda: four_streams(*parts, columns=columns).run())
+    even = four_streams(*[sum(parts) // 4] * 4, columns=columns).run().cycles
+    assert result.limit is not None
+    assert result.limit.cycles is not None
+    assert result.limit.resource == resource
+    assert result.limit.name.startswith(name)
+    assert abs(result.limit.cycles - even) < _TENTH * (result.cycles - even)
+    (finding,) = [each for each in result.findings if each.code == "MT0507"]
+    assert f"{name[1:]}" in finding.message
+
+
+def test_one_stream_for_the_cores_of_two_columns_is_no_uneven_split() -> None:
+    array = Array("npu1", columns=2)
+    tile, block = array.memory_tile(0), array.memory_tile(0).buffer("block", 2048)
+    for number in range(4):
+        core = array.compute_tile(number // 2, 2 + number % 2)
+        array.connect(tile.mm2s[number], core.s2mm[0])
+        core.s2mm[0].start(core.write(core.buffer("kept", 512)))
+        tile.mm2s[number].start(tile.read(block, view(2048)[512 * number : 512 * number + 512]))
+    tile.s2mm[0].start(tile.write(block))
+    tile.s2mm[0].feed(np.arange(2048))
+    assert uneven_work(array.run()) is None
+
+
+def two_inputs(depth: int) -> Array:
+    """A core computes from blocks of two object FIFOs, and sends a few words for each over a third one."""
+    array = Array("npu1", columns=1)
+    tile, core = array.memory_tile(0), array.compute_tile(0, 2)
+    ends, shapes = [], {"left": 64, "right": 64}
+    for name, shape in shapes.items():
+        fifo = array.object_fifo(name, tile, core, shape=shape, depth=depth)
+        fifo.producer.channel.start(tile.read(tile.buffer(name, 640, data=np.arange(640))))
+        ends.append(fifo.consumers[0])
+    done = array.object_fifo("done", core, tile, shape=4, depth=1)
+    done.consumers[0].channel.start(tile.write(tile.buffer("all", 40)))
+
+    def body(core: Core) -> Iterator[Action]:
+        for _ in range(10):
+            for end in ends:
+                yield core.acquire(end.full)
+            yield core.acquire(done.producer.free)
+            yield core.cycles(60)
+            yield core.release(done.producer.full)
+            for end in ends:
+                yield core.release(end.free)
+
+    core.run_kernel(body)
+    return array
+
+
+def test_object_fifos_that_help_only_together_are_named_without_others() -> None:
+    result, other = bottleneck(lambda: two_inputs(1).run()), two_inputs(2).run().cycles
+    assert result.limit is not None
+    assert (result.limit.resource, result.limit.name) == (Resource.BUFFERS, "'right' and 'left'")
+    assert result.limit.cycles == other
+    (finding,) = [each for each in result.findings if each.code == "MT0504"]
+    assert finding.message.startswith("'right' and 'left' have too few buffers")
+    assert finding.fix.startswith("Give 'right' and 'left' a second buffer each")
+
+
+def test_single_object_fifos_are_tried_for_some_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(relaxed, "SECONDS", -1.0)
+    result = bottleneck(lambda: two_inputs(1).run())
+    buffers = [each.what for each in result.lifted if each.resource == Resource.BUFFERS]
+    assert buffers == ["there was a second buffer for each of 'done', 'right' and 'left'"]

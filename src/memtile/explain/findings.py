@@ -197,6 +197,7 @@ CODES: Mapping[str, FindingCode] = MappingProxyType(
         "MT0506": FindingCode("external memory costs time", Severity.NOTE),
         "MT0507": FindingCode("one column or core has most of the work", Severity.NOTE),
         "MT0508": FindingCode("packets wait for a link that they share", Severity.NOTE),
+        "MT0509": FindingCode("accesses to a neighbour's memory cost time", Severity.NOTE),
     }
 )
 

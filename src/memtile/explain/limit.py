@@ -46,6 +46,7 @@ class Resource(StrEnum):
     CORES = "cores"
     SLOWEST = "one core slower than the others"
     COLUMNS = "the split over columns"
+    STREAMS = "the split over streams"
 
 
 _SPECIAL: Mapping[str, Sequence[str]] = {
@@ -64,8 +65,17 @@ _ALIKE: Mapping[str, float] = {
     Resource.STREAM: 0.3,
 }
 """Part of what is saved by removing all of a resource that a repair must save to be named instead."""
-WORK = (Resource.CORES, Resource.SLOWEST, Resource.COLUMNS, Resource.CHANNELS, Resource.STREAM)
+WORK = (
+    Resource.CORES,
+    Resource.SLOWEST,
+    Resource.COLUMNS,
+    Resource.STREAMS,
+    Resource.CHANNELS,
+    Resource.STREAM,
+)
 """Those that do the work of a design; all others are what the work waits for."""
+_CHOSEN = (Resource.DESCRIPTORS, Resource.BUFFERS)
+"""Those that a design chooses: what saves a twentieth of a run comes before work that waits for it."""
 LAST = (*WORK, Resource.START)
 """Those that limit a run only if nothing else does: a start-up does not grow with the work."""
 
@@ -146,11 +156,18 @@ def limit_of(elapsed: int, lifted: Sequence[Lifted], busiest: str, share: float,
     work = Resource.CORES if computes else Resource.CHANNELS
     streams = [each for each in counts if each.resource in (Resource.CHANNELS, Resource.STREAM)]
     own = cores if computes else streams
+    of_design = _most([each for each in waits if each.resource in _CHOSEN], elapsed)
     if share >= _SATURATED and not any(each.saves(elapsed) >= _WAIT for each in waits):
         chosen = own
-    elif _most(waits, elapsed) < max(uneven, min(_BESIDE_CORES * _most(cores, elapsed), _ENOUGH)):
+    elif of_design < max(uneven, _WAIT) and _most(waits, elapsed) < max(
+        uneven, min(_BESIDE_CORES * _most(cores, elapsed), _ENOUGH)
+    ):
         chosen = cores
-    elif share >= _BUSY and _most(waits, elapsed) < min(_BESIDE_CORES * _most(own, elapsed), _ENOUGH):
+    elif (
+        share >= _BUSY
+        and of_design < _WAIT
+        and _most(waits, elapsed) < min(_BESIDE_CORES * _most(own, elapsed), _ENOUGH)
+    ):
         chosen = own
     elif _most(waits, elapsed) < min(_WAIT, _most(starts, elapsed)):
         chosen = starts
@@ -159,9 +176,17 @@ def limit_of(elapsed: int, lifted: Sequence[Lifted], busiest: str, share: float,
     best = best_of(chosen, elapsed)
     if best is None:
         return Limit(work, busiest, "", elapsed, None)
+    best = _instead_of_host(best, counts, elapsed)
     name = busiest if best.resource == work and best.resource in WORK else best.name
     resource = Resource.HOST if _is_of_host(best, counts, elapsed) else best.resource
     return Limit(resource, name, best.what, elapsed, best.cycles)
+
+
+def _instead_of_host(best: Lifted, counts: Sequence[Lifted], elapsed: int) -> Lifted:
+    """Waits instead of a host that was only tried in no time, as none with fewer tasks could be."""
+    hosts = [each for each in counts if each.resource == Resource.HOST]
+    waits = [each for each in counts if each.resource == Resource.WAITS and each.saves(elapsed) >= _ENOUGH]
+    return waits[0] if waits and [best] == hosts else best
 
 
 def _is_of_host(best: Lifted, counts: Sequence[Lifted], elapsed: int) -> bool:

@@ -8,22 +8,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import replace
 
+from memtile.arch.timing import default_timing, of_run
 from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.limit import LEAST, Lifted, Resource, best_of, percent
 from memtile.explain.names import channel_name, core_name
 from memtile.explain.results import ChannelUse, Result
+from memtile.explain.uneven import Uneven
 from memtile.model.state.causes import Cause, CoreCause
 from memtile.sim.loop.engine import Engine
 
 _TENTH = 0.1
 _CHOSEN = 0.05  # what descriptors and buffers cost, which a design chooses
+_HELPS = 0.05  # of the cycles: advice that saves less is none
 _MOST = 0.5
-_TWO = 2  # columns
 _MANY = 8  # tasks
 _LEAST = 64  # cycles: of shorter runs everything is start and end
-_WORKS = 0.7  # of the cycles: what a column is busy for if it alone limits a run
 SHORT = 256
 """Words of a BD: fewer do not hide the latency of external memory."""
 
@@ -36,13 +37,16 @@ _COSTS: Mapping[Cause, tuple[str, Resource]] = {
 }
 
 
-def slow_findings(result: Result, lifted: Sequence[Lifted], banks: str = "") -> tuple[Finding, ...]:
+def slow_findings(
+    result: Result, lifted: Sequence[Lifted], banks: str = "", uneven: Uneven | None = None
+) -> tuple[Finding, ...]:
     """Notes on what makes a run slow; none without time, or for a run of a few cycles.
 
     Args:
         result: of the run.
         lifted: the run without each of its limits.
         banks: what repairs bank conflicts; empty = buffers in different banks.
+        uneven: the column or stream that has most of the work, see ``uneven_work``.
     """
     if not result.timed or result.cycles < _LEAST:
         return ()
@@ -52,8 +56,9 @@ def slow_findings(result: Result, lifted: Sequence[Lifted], banks: str = "") -> 
         *_buffers(result, lifted),
         *_host(result, lifted),
         *_links(result, lifted),
-        *_columns(result, lifted),
-        *_slowest(result, lifted),
+        *_neighbours(result, lifted),
+        *_split(result, lifted, uneven),
+        *_slowest(result, lifted, uneven),
         *_waits(result, lifted),
     ]
     return tuple(found)
@@ -62,7 +67,7 @@ def slow_findings(result: Result, lifted: Sequence[Lifted], banks: str = "") -> 
 def _tried(fix: str, result: Result, lifted: Sequence[Lifted], *resources: Resource) -> str:
     """Advice with the cycles of the run in which it was tried; empty if it does not help."""
     best = best_of([each for each in lifted if each.resource in resources], result.cycles)
-    if best is None or best.cycles is None or best.saves(result.cycles) < LEAST:
+    if best is None or best.cycles is None or best.saves(result.cycles) < _HELPS:
         return ""
     return f"{fix} Tried: {best.cycles} cycles for {result.cycles} ({percent(result.cycles, best.cycles)})."
 
@@ -74,7 +79,8 @@ def _note(result: Result, code: str, message: str, sides: Sequence[Side], fix: s
 def _costs(result: Result, lifted: Sequence[Lifted], banks: str) -> Iterator[Finding]:
     """One finding for each cause, of the channel or core that it costs most."""
     for cause, (code, resource) in _COSTS.items():
-        lost = {_name(use): use.spent.get(cause, 0) for use in result.channels}
+        uses = [use for use in result.channels if cause is not Cause.EXTERNAL or not _waits_once(result, use)]
+        lost = {_name(use): use.spent.get(cause, 0) for use in uses}
         if cause is Cause.BANK_CONFLICT:
             lost |= {core.name: core.spent.get(CoreCause.BANK_CONFLICT, 0) for core in result.cores}
         least = _CHOSEN if cause is Cause.BD_SWITCH else _TENTH
@@ -92,6 +98,15 @@ def _costs(result: Result, lifted: Sequence[Lifted], banks: str) -> Iterator[Fin
             yield _note(result, code, message, sides, fix)
 
 
+def _waits_once(result: Result, use: ChannelUse) -> bool:
+    """Whether a channel waits for external memory before its first word alone, which no advice can change."""
+    timing = replace(default_timing(result.board), **of_run(result.board, result.timing))
+    reads = timing.external_first_read + timing.external_latency
+    writes = timing.external_first_write + timing.external_write_latency
+    once = reads if use.direction == "MM2S" else writes
+    return use.tasks <= 1 and use.bds <= 1 and use.spent.get(Cause.EXTERNAL, 0) <= once
+
+
 def _each(use: ChannelUse | None, cause: Cause) -> str:
     """How short what is started is."""
     if use is not None and cause is Cause.BD_SWITCH and use.bds:
@@ -106,6 +121,8 @@ def _outside(use: ChannelUse | None, lifted: Sequence[Lifted], cycles: int) -> s
         return "Ask for longer rows, so that bursts are full."
     if use is not None and use.bds and use.words // use.bds < SHORT:
         return f"Ask for more at a time: a BD moves {use.words // use.bds} words, and each waits for memory."
+    if use is not None and use.tasks <= 1:
+        return "Move the words over two channels: those on their way over one do not hide the latency."
     return "Have more words on their way: start the next transfer before this one has ended."
 
 
@@ -130,21 +147,28 @@ def _buffers(result: Result, lifted: Sequence[Lifted]) -> Iterator[Finding]:
         return
     waits = _lock_waits(result, best.name)
     says = " and ".join(f"{name} waits {cycles}" for name, cycles in waits.items())
-    message = f"{best.name} has too few buffers: {says} of {result.cycles} cycles for a lock."
+    has = "have" if "each of" in best.what else "has"
+    message = f"{best.name} {has} too few buffers: {says} of {result.cycles} cycles for a lock."
     sides = [Side(name, f"waits {cycles} cycles for a lock") for name, cycles in waits.items()]
     one = "a second" if best.what.startswith("there was a second") else "one more"
-    fix = f"Give {best.name} {one} buffer, and count it in the lock of the free ones."
+    one = f"{one} buffer{' each' if has == 'have' else ''}"
+    fix = f"Give {best.name} {one}, and count it in the lock of the free ones."
     if best.what.startswith("there were twice"):
         fix = f"Take fewer objects of {best.name} at once, or give it twice as many buffers."
     fix = _tried(fix, result, [best], Resource.BUFFERS)
     yield _note(result, "MT0504", message, sides, fix)
 
 
+def _is_in(label: str, name: str) -> bool:
+    """Whether a name is that of several, one of which is a label."""
+    return re.search(rf"(?<!\w){re.escape(label)}(?!\w)", name) is not None
+
+
 def _lock_waits(result: Result, name: str) -> dict[str, int]:
     """Cycles for locks of the two that wait longest, those first that the buffers are called after."""
     waits = [(_name(use), use.label, use.spent.get(Cause.LOCK_ACQUIRE, 0)) for use in result.channels]
     waits += [(core.name, "", core.spent.get(CoreCause.LOCK_STALL, 0)) for core in result.cores]
-    own = [(each, cycles) for each, label, cycles in waits if cycles and label and label in name]
+    own = [(each, cycles) for each, label, cycles in waits if cycles and label and _is_in(label, name)]
     others = sorted(((each, cycles) for each, _, cycles in waits if cycles), key=lambda wait: -wait[1])
     return dict([*sorted(own, key=lambda wait: -wait[1]), *others][:2])
 
@@ -152,7 +176,8 @@ def _lock_waits(result: Result, name: str) -> dict[str, int]:
 def _host(result: Result, lifted: Sequence[Lifted]) -> Iterator[Finding]:
     fix = "Write fewer registers in the run: longer tasks, repeats, descriptors that stay."
     fix = _tried(fix, result, lifted, Resource.HOST, Resource.START)
-    if result.host_cycles >= _MOST * result.cycles and fix:
+    needed = max((use.tasks for use in result.channels), default=0) == 1  # one task for each channel
+    if result.host_cycles >= _MOST * result.cycles and fix and not needed:
         message = f"The host's accesses take {result.host_cycles} of {result.cycles} cycles."
         side = Side("the host", f"is busy for {result.host_cycles} cycles")
         yield _note(result, "MT0505", message, [side], fix)
@@ -170,10 +195,10 @@ def _waits(result: Result, lifted: Sequence[Lifted]) -> Iterator[Finding]:
         )
 
 
-def _slowest(result: Result, lifted: Sequence[Lifted]) -> Iterator[Finding]:
+def _slowest(result: Result, lifted: Sequence[Lifted], uneven: Uneven | None) -> Iterator[Finding]:
     """A core that computes longer than all others, where that costs a tenth."""
     best = best_of([each for each in lifted if each.resource == Resource.SLOWEST], result.cycles)
-    if best is not None and best.saves(result.cycles) >= _TENTH and uneven_columns(result) is None:
+    if best is not None and best.saves(result.cycles) >= _TENTH and uneven is None:
         own = max(core.spent.get(CoreCause.RUNNING, 0) for core in result.cores)
         text = f"computes for {own} of {result.cycles} cycles, longer than all others"
         shares = "shared" in best.what
@@ -192,7 +217,18 @@ def _links(result: Result, lifted: Sequence[Lifted]) -> Iterator[Finding]:
         yield _note(result, "MT0508", message, [Side(best.name, "is shared by packets")], fix)
 
 
-_COLUMN = re.compile(r"\((\d+), ?\d+\)")
+def _neighbours(result: Result, lifted: Sequence[Lifted]) -> Iterator[Finding]:
+    """Memory of a neighbour, which is reached over one interface for each direction."""
+    best = best_of([each for each in lifted if each.resource == Resource.NEIGHBOURS], result.cycles)
+    if best is not None and best.saves(result.cycles) >= _TENTH:
+        lost = {_name(use): use.spent.get(Cause.NEIGHBOUR_BUSY, 0) for use in result.channels}
+        sides = [Side(name, f"loses {cycles} cycles") for name, cycles in lost.items() if cycles]
+        more = f", and {len(sides) - 1} more" if len(sides) > 1 else ""
+        message = f"{best.name} loses {lost.get(best.name, 0)} of {result.cycles} cycles: " + (
+            f"{Cause.NEIGHBOUR_BUSY.text}{more}."
+        )
+        fix = "Put its buffers into its own tile, or reach the neighbour with fewer channels."
+        yield _note(result, "MT0509", message, sides, _tried(fix, result, [best], Resource.NEIGHBOURS))
 
 
 def even_shares(result: Result, engine: Engine, longer: float) -> dict[int, int]:
@@ -223,74 +259,16 @@ def even_shares(result: Result, engine: Engine, longer: float) -> dict[int, int]
     return {index: max(round(100 * mean / cycles), 1) for index, (cycles, _) in of.items()}
 
 
-class Uneven(NamedTuple):
-    """A column that has more of the work than the others.
-
-    Attributes:
-        column: its number.
-        columns: how many work at all.
-        works: cycles in which its busiest core or channel works.
-        share: its part of the work of all, 0 to 1.
-        cycles: estimate of the run with the same work in each.
-        longest: cycles of the longest work in each.
-        computes: whether it is that of cores, not of channels.
-    """
-
-    column: int
-    columns: int
-    works: int
-    share: float
-    cycles: int
-    longest: Mapping[int, int]
-    computes: bool
-
-    @property
-    def text(self) -> str:
-        """What is uneven."""
-        return f"column {self.column} has {self.share:.0%} of the work of {self.columns} columns"
-
-
-def uneven_columns(result: Result) -> Uneven | None:
-    """The column that limits a run, for which the others wait; None if the work is about even."""
-    computing = [(core.name, core.spent.get(CoreCause.RUNNING, 0)) for core in result.cores]
-    moving = [(use.name, use.spent.get(Cause.MOVING, 0)) for use in result.channels]
-    work = max(computing, moving, key=lambda work: max((cycles for _, cycles in work), default=0))
-    longest = _by_column(work)
-    if len(longest) < _TWO:
-        return None
-    most, whole = max(longest, key=longest.__getitem__), sum(longest.values())
-    gain = longest[most] - whole / len(longest)
-    if longest[most] < _WORKS * result.cycles or gain < _TENTH * result.cycles:
-        return None
-    cycles = round(result.cycles - gain)
-    share = longest[most] / whole
-    return Uneven(most, len(longest), longest[most], share, cycles, longest, work is computing)
-
-
-def _columns(result: Result, lifted: Sequence[Lifted]) -> Iterator[Finding]:
-    """A column that has most of the work; what an even split of channels saves is an estimate."""
-    if found := uneven_columns(result):
-        side = Side(f"column {found.column}", f"works for {found.works} of {result.cycles} cycles")
+def _split(result: Result, lifted: Sequence[Lifted], found: Uneven | None) -> Iterator[Finding]:
+    """A column or stream that has most of the work; what an even split of channels saves is an estimate."""
+    if found is not None:
+        side = Side(found.name, f"works for {found.works} of {result.cycles} cycles")
         fix = _tried("Split the work evenly.", result, lifted, Resource.COLUMNS) or (
             f"Split the work evenly. Estimated, not tried: {found.cycles} cycles for {result.cycles} "
             f"({percent(result.cycles, found.cycles)})."
         )
-        yield _note(result, "MT0507", f"{found.text.capitalize()}; the others wait.", [side], fix)
-
-
-def _by_column(work: Sequence[tuple[str, int]]) -> dict[int, int]:
-    """Cycles of the longest work in each column that works at all, by the column that a name has."""
-    found: dict[int, int] = {}
-    for name, cycles in work:
-        if cycles and (column := column_of(name)) is not None:
-            found[column] = max(cycles, found.get(column, 0))
-    return found
-
-
-def column_of(name: str) -> int | None:
-    """The column in the name of a channel or core; None if it has none."""
-    place = _COLUMN.search(name)
-    return None if place is None else int(place[1])
+        text = found.text.capitalize() if found.longest else found.text  # a channel keeps its name
+        yield _note(result, "MT0507", f"{text}; the others wait.", [side], fix)
 
 
 def _name(use: ChannelUse) -> str:

@@ -18,6 +18,7 @@ from memtile.explain.results import ChannelUse, Result
 from memtile.explain.switch_ways import configured_ways, reached
 from memtile.jit.tables import plain
 from memtile.model.state.causes import Cause, CoreCause
+from memtile.model.state.event_columns import ChannelEvent
 from memtile.model.streams.switch_config import PACKET
 from memtile.sim.loop.engine import Engine
 
@@ -25,6 +26,22 @@ _TWO = 2  # channels
 _BUSY = 0.6  # of the cycles: what works less is not worth a second channel
 _SATURATED = 0.85  # of the cycles: a PLIO that moves so long is the limit itself
 _PADDED = 0.25  # of the words of a channel
+
+
+def channel_begins(result: Result, engine: Engine) -> dict[str, int]:
+    """The cycle in which each channel to external memory begins its work, by its name.
+
+    One of several tasks begins as long before its last end as it has anything to do.
+    """
+    seen, begins = np.asarray(engine.state.seen), dict[str, int]()
+    uses = {use.name: use for use in result.channels}
+    for ch in np.flatnonzero(engine.channels.external >= 0).tolist():
+        use = uses.get(channel_name(engine, ch))
+        if use is not None and use.tasks:
+            works = result.cycles - use.spent.get(Cause.IDLE, 0)
+            last = int(seen[ch, ChannelEvent.FINISHED_TASK]) - works
+            begins[use.name] = max(int(seen[ch, ChannelEvent.START_TASK]) if use.tasks == 1 else last, 0)
+    return begins
 
 
 def host_of_tasks(result: Result, external: Collection[str], use: ChannelUse) -> int:

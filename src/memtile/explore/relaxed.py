@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -24,10 +24,14 @@ from memtile.explain.deadlock.planned_words import PlannedWords, descriptor_of
 from memtile.explain.limit import LEAST, WORK, Lifted, Limit, Resource, limit_of
 from memtile.explain.lock_waits import owner
 from memtile.explain.names import channel_name, core_name
-from memtile.explain.results import ChannelUse, CoreUse, Result, Status
-from memtile.explain.slow import SHORT, column_of, even_shares, slow_findings, uneven_columns
+from memtile.explain.repairs import SECONDS, spent
+from memtile.explain.results import ChannelUse, Result, Status
+from memtile.explain.slow import SHORT, even_shares, slow_findings
+from memtile.explain.uneven import Uneven, column_of, uneven_work
+from memtile.explore.channel_costs import EXTERNAL, HOST, channel_costs, conflicted, most_spent
 from memtile.explore.limit_estimates import (
     called,
+    channel_begins,
     host_of_tasks,
     of_logic,
     one_for_all,
@@ -145,11 +149,11 @@ def lifted(result: Result, again: Again, watch: Watch = iter) -> tuple[Lifted, .
 
 def _lifted(result: Result, again: Again, watch: Watch, seen: Relaxed) -> Iterator[Lifted]:
     """The run without each limit; ``seen`` has the model of a run without changes."""
-    engine = seen.engine
+    engine, begin = seen.engine, spent()
     trials = {trial.what: trial for trial in _trials(result, engine)}
     yield from (trials[what].done(result, again) for what in watch(list(trials)))
     if engine is not None:
-        yield from _buffers(result, again, engine, seen.began, watch)
+        yield from _buffers(result, again, engine, seen.began, watch, begin + SECONDS)
 
 
 def with_limit(result: Result, again: Again, watch: Watch = iter) -> Result:
@@ -168,8 +172,9 @@ def with_limit(result: Result, again: Again, watch: Watch = iter) -> Result:
         _cycles(result, again, Trial(Resource.BUFFERS, "", "nothing was changed"))
     found = tuple(_lifted(result, again, watch, seen))
     banks = "" if seen.engine is None else bank_advice(seen.engine)
-    findings = (*result.findings, *slow_findings(result, found, banks))
-    limited = limit(result, found)
+    uneven = uneven_work(result, {} if seen.engine is None else channel_begins(result, seen.engine))
+    findings = (*result.findings, *slow_findings(result, found, banks, uneven))
+    limited = limit(result, found, uneven)
     if (
         seen.engine is not None
         and limited is not None
@@ -183,12 +188,13 @@ def with_limit(result: Result, again: Again, watch: Watch = iter) -> Result:
     return replace(result, lifted=found, limit=limited, findings=findings)
 
 
-def limit(result: Result, found: Sequence[Lifted]) -> Limit | None:
+def limit(result: Result, found: Sequence[Lifted], uneven: Uneven | None = None) -> Limit | None:
     """The resource that limits a run; None without time, or if nothing was done in it.
 
     Args:
         result: of the run.
         found: the run without each limit.
+        uneven: the column or stream that has most of the work.
     """
     bound = result.bound
     if bound is None:
@@ -196,57 +202,22 @@ def limit(result: Result, found: Sequence[Lifted]) -> Limit | None:
     computes = bound.does == "computing"
     share = 0.0 if bound.resource == Resource.HOST else bound.share
     chosen = limit_of(result.cycles, found, bound.resource, share, computes=computes)
-    if chosen.resource not in WORK or (uneven := uneven_columns(result)) is None:
+    if chosen.resource not in WORK or uneven is None:
         return chosen
     tried = next((each for each in found if each.resource == Resource.COLUMNS and each.cycles), None)
     if tried is not None:
         return Limit(tried.resource, tried.name, tried.what, result.cycles, tried.cycles)
-    split = (Resource.COLUMNS, uneven.text, "an even split")
+    resource = Resource.COLUMNS if uneven.longest else Resource.STREAMS
+    split = (resource, uneven.text, "an even split")
     return Limit(*split, result.cycles, uneven.cycles, estimated=True)
-
-
-_EXTERNAL = {
-    "external_latency": 1,
-    "external_write_latency": 1,
-    "external_burst_overhead": 0,
-    "external_egress_words": 256,
-    "external_beside": 0,
-}
-_HOST = {
-    "access_cycles": 0,
-    "firmware_access": 0,
-    "firmware_word": 0,
-    "firmware_push": 0,
-    "firmware_push_elf": 0,
-}
-_CHANNEL_COSTS: Sequence[tuple[Cause, Resource, str, Mapping[str, int]]] = (
-    (Cause.EXTERNAL, Resource.EXTERNAL, "external memory answered at once", _EXTERNAL),
-    (Cause.TASK_START, Resource.TASKS, "tasks started at once", {"task_start": 1, "task_load": 0}),
-    (
-        Cause.BD_SWITCH,
-        Resource.DESCRIPTORS,
-        "a BD began in the cycle in which the one before it ended",
-        {"unlimited": Unlimited.DESCRIPTORS},
-    ),
-    (
-        Cause.NEIGHBOUR_BUSY,
-        Resource.NEIGHBOURS,
-        "accesses to neighbours' memories did not wait",
-        {"unlimited": Unlimited.NEIGHBOURS, "neighbour_latency": 0},
-    ),
-)
-"""Causes of channels, and what removes each of them."""
 
 
 def _trials(result: Result, engine: Engine | None) -> Iterator[Trial]:
     """What is worth a run: each resource on which cycles were spent, but for buffers."""
-    for cause, resource, what, constants in _CHANNEL_COSTS:
-        spent = sum(use.spent.get(cause, 0) for use in result.channels)
-        if (use := _most(result.channels, cause)) and spent >= LEAST * result.cycles:
-            yield Trial(resource, called(use), what, {name: int(value) for name, value in constants.items()})
+    yield from (Trial(*cost) for cost in channel_costs(result))
     yield from _rows(result, engine)
     yield from _pieces(result, engine)
-    if name := _conflicted(result):
+    if name := conflicted(result):
         banks = {"unlimited": int(Unlimited.BANKS)}
         yield Trial(Resource.BANKS, name, "banks served all of their requests at once", banks)
     if engine is not None and (link := busiest_link(engine)):
@@ -254,7 +225,7 @@ def _trials(result: Result, engine: Engine | None) -> Iterator[Trial]:
         yield Trial(Resource.LINKS, link, "each stream of packets had a circuit of its own", ways)
     if result.host_cycles or (engine is not None and engine.host.free_at):
         host = Resource.START if engine is not None and _only_starts(engine) else Resource.HOST
-        yield Trial(host, host, "the host needed no time", _HOST)
+        yield Trial(host, host, "the host needed no time", HOST)
         yield from _fewer_tasks(result, host)
         if host == Resource.HOST or (engine is not None and _starts_apart(engine)):
             yield Trial(Resource.WAITS, "the host", "the host did not wait between its tasks", no_waits=True)
@@ -276,7 +247,7 @@ def _fewer_tasks(result: Result, host: Resource) -> Iterator[Trial]:
     trial: Trial | None = None
     for slower in (4, 2, 1) if tasks else ():
         share = slower * len(tasks) / sum(tasks)
-        constants = {name: round(getattr(timing, name) * share) for name in _HOST}
+        constants = {name: round(getattr(timing, name) * share) for name in HOST}
         what = f"the host had one task for each {sum(tasks) / slower / len(tasks):.0f}"
         trial = Trial(host, host, what, constants, instead=trial)
     if trial is not None:  # of one task the host waits for one end
@@ -332,7 +303,7 @@ def _slowest(result: Result, engine: Engine | None) -> Iterator[Trial]:
 
 def _even(result: Result, engine: Engine | None) -> Iterator[Trial]:
     """Cores that compute as long in each column as in the others, and begin when they do."""
-    uneven = uneven_columns(result)
+    uneven = uneven_work(result)
     if engine is None or uneven is None or not uneven.computes:
         return
     mean = sum(uneven.longest.values()) / len(uneven.longest)
@@ -352,7 +323,7 @@ def _rows(result: Result, engine: Engine | None) -> Iterator[Trial]:
     external = _external(engine)
     uses = [use for use in result.channels if use.name in external and _has_rows(engine, external[use.name])]
     lost = sum(use.spent.get(Cause.EXTERNAL, 0) for use in uses)
-    if lost >= LEAST * result.cycles and (use := _most(uses, Cause.EXTERNAL)):
+    if lost >= LEAST * result.cycles and (use := most_spent(uses, Cause.EXTERNAL)):
         what, again = "its rows followed each other in memory", max(use.bds - use.tasks, 0)
         latency = _latency(result)[use.direction]  # rows that follow each other need no second run of a BD
         remains = -min(again * latency, use.spent[Cause.EXTERNAL]) if again < _MANY else 0
@@ -379,7 +350,7 @@ def _pieces(result: Result, engine: Engine | None) -> Iterator[Trial]:
     latency = _latency(result)
     once = sum(latency[direction] for direction in {use.direction for use in waits})
     name = called(max(waits, key=lambda use: use.spent[Cause.EXTERNAL]))
-    constants = {**_EXTERNAL, **_HOST, "task_start": 1, "task_load": 0}
+    constants = {**EXTERNAL, **HOST, "task_start": 1, "task_load": 0}
     constants["unlimited"] = int(Unlimited.DESCRIPTORS)
     pieces = "tasks" if all(use.bds == use.tasks for use in waits) else "pieces"
     yield Trial(Resource.PIECES, name, f"its {pieces} were one transfer", constants, remains=once)
@@ -411,24 +382,6 @@ def _starts_apart(engine: Engine) -> bool:
     return bool(len(started) and started.max() - started.min() >= _APART * engine.now)
 
 
-def _most(uses: Sequence[ChannelUse], cause: Cause) -> ChannelUse | None:
-    """The channel that spent most cycles on a cause; None if none spent any."""
-    use = max(uses, key=lambda use: use.spent.get(cause, 0), default=None)
-    return use if use is not None and use.spent.get(cause) else None
-
-
-def _conflicted(result: Result) -> str:
-    """The channel or core that lost most cycles to bank conflicts; empty if none did."""
-    use = _most(result.channels, Cause.BANK_CONFLICT)
-    lost = 0 if use is None else use.spent[Cause.BANK_CONFLICT]
-    core: CoreUse | None = max(
-        result.cores, key=lambda core: core.spent.get(CoreCause.BANK_CONFLICT, 0), default=None
-    )
-    if core is not None and core.spent.get(CoreCause.BANK_CONFLICT, 0) > lost:
-        return core.name
-    return "" if use is None else called(use)
-
-
 @dataclass(frozen=True, slots=True)
 class _Room:
     """Locks that count the free buffers of one object FIFO, or of one ring of buffers.
@@ -453,9 +406,12 @@ class _Room:
 
 
 def _buffers(
-    result: Result, again: Again, engine: Engine, began: Mapping[int, int], watch: Watch
+    result: Result, again: Again, engine: Engine, began: Mapping[int, int], watch: Watch, end: float
 ) -> Iterator[Lifted]:
-    """The run with one more buffer: everywhere first, then for each object FIFO alone if that helps."""
+    """The run with one more buffer: everywhere first, then for some while for each object FIFO that helps.
+
+    ``end`` is in seconds of the processor.
+    """
     labels = {use.name: use.label for use in result.channels}
     rooms = sorted(_rooms(engine, began, labels), key=lambda room: (room.buffers, -_waited(result, room)))
     if not rooms or not _waits_for_locks(result):
@@ -464,6 +420,34 @@ def _buffers(
     every = _together(rooms, _listed(names) if len(names) <= _NAMED else "all object FIFOs and rings")
     together = _trial(every).done(result, again)
     yield together
+    with suppress(_LateError):
+        yield from _single(result, _until(again, end), rooms, began, together, watch)
+
+
+class _LateError(Exception):
+    """There is no time for a further run."""
+
+
+def _until(again: Again, end: float) -> Again:
+    """A run that is only begun while there is time."""
+
+    def run() -> Result:
+        if spent() > end:
+            raise _LateError
+        return again()
+
+    return run
+
+
+def _single(
+    result: Result,
+    again: Again,
+    rooms: Sequence[_Room],
+    began: Mapping[int, int],
+    together: Lifted,
+    watch: Watch,
+) -> Iterator[Lifted]:
+    """The run with buffers of some object FIFOs or rings, where those of all help."""
     if together.saves(result.cycles) < _HELPS:
         yield from _doubled(result, again, rooms, began)
     if len(rooms) == 1 or (together.cycles is not None and together.saves(result.cycles) < LEAST):
@@ -472,7 +456,11 @@ def _buffers(
     alone = {name: _trial(by_name[name]).done(result, again) for name in watch(list(by_name))}
     helps = [each for each in alone.values() if each.saves(result.cycles) >= LEAST]
     yield from sorted(helps, key=lambda each: each.saves(result.cycles))
-    yield from _pairs(result, again, by_name, alone, together)
+    pairs = list(_pairs(result, again, by_name, alone, together))
+    yield from pairs
+    fewer = max(each.saves(result.cycles) for each in (*alone.values(), *pairs))
+    if len(rooms) <= _MOST and fewer <= together.saves(result.cycles) - LEAST:
+        yield from _needed(result, again, by_name, alone, together)
 
 
 def _doubled(
@@ -501,6 +489,21 @@ def _pairs(
         if found.saves(result.cycles) - saved >= LEAST:
             chosen, saved = [*chosen, name], found.saves(result.cycles)
             yield found
+
+
+def _needed(
+    result: Result, again: Again, rooms: Mapping[str, _Room], alone: Mapping[str, Lifted], best: Lifted
+) -> Iterator[Lifted]:
+    """All but those that save nothing beside the others: several may help only together."""
+    least, found = best.saves(result.cycles) - LEAST, None
+    kept = sorted(rooms, key=lambda name: -alone[name].saves(result.cycles))
+    for name in reversed(kept.copy()):
+        others = [each for each in kept if each != name]
+        fewer = _trial(_together([rooms[each] for each in others], _listed(others))).done(result, again)
+        if fewer.saves(result.cycles) > least:
+            kept, found = others, fewer
+    if found is not None:
+        yield found
 
 
 def _trial(room: _Room) -> Trial:

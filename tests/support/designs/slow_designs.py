@@ -376,6 +376,6 @@ SLOW = {
     "uneven_columns": SlowDesign(uneven_columns, Resource.COLUMNS, "column 0", "MT0507"),
     "shared_link": SlowDesign(shared_link, Resource.LINKS, "tile", "MT0508"),
     "host_starts_rows": SlowDesign(host_starts_rows, Resource.HOST, "the host", "MT0503"),
-    "neighbour_interface": SlowDesign(neighbour_interface, Resource.NEIGHBOURS, "memory(0,1) MM2S"),
+    "neighbour_interface": SlowDesign(neighbour_interface, Resource.NEIGHBOURS, "memory(0,1) MM2S", "MT0509"),
     "slow_taker": SlowDesign(slow_taker, Resource.OUTSIDE, "MM2S 0"),
 }
