@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ from memtile.adf.objects import Objects
 from memtile.adf.size_changes import size_changes
 from memtile.adf.value_changes import value_changes
 from memtile.cli.main import app
+from memtile.explain.evidence import NO_EVIDENCE, Evidence
 from memtile.explain.findings import Finding, Severity, Side
 from memtile.runs.options import USUAL
 from support.adf.sketch import Sketch, buffer
@@ -242,10 +244,10 @@ def test_only_whole_numbers_that_their_type_holds_are_given_instead() -> None:
         Given(port, "float", np.float32(2).tobytes()),
         Given(port, "int16", np.array([1, 2], np.int16).tobytes()),
     ]
-    says = "x has each element 1/2 times as large as expected."
+    says = Evidence(times=Fraction(1, 2))
     assert says_of([*value_changes(objects, given[:1], says)]) == []
     assert says_of([*value_changes(objects, given[1:2], says)]) == []
-    assert [each.updates for each in value_changes(objects, given[1:], "")] == [
+    assert [each.updates for each in value_changes(objects, given[1:], NO_EVIDENCE)] == [
         {0: given[2].data, 1: given[1].data}
     ]
     (found,) = value_changes(objects, [Given(port, "int8", np.int8(-3).tobytes())], says)
@@ -492,13 +494,13 @@ def test_the_change_that_a_finding_advises_is_tried_first() -> None:
     objects = tiled(Tiling((12, 8), (3, 8), (8, 0)))
     changes = [*size_changes(objects)]
     says = "gr.m.out[0] (line 1) reads 2 words too far on."
-    fix = "Give it an offset 2 words smaller in its buffer."
+    fix, off = "Give it an offset 2 words smaller in its buffer.", Evidence(further=-2)
     for who, place, likelier in (
         ("gr.m.out[0]", "{6, 0}", 0.6),
         ("gr.m.out[0]", "{9, 0}", 0.3),
         ("gr.z", "{6, 0}", 0),
     ):
-        finding = Finding("MT0405", Severity.ERROR, says, (Side(who, "reads"),), fix=fix)
+        finding = Finding("MT0405", Severity.ERROR, says, (Side(who, "reads"),), fix=fix, evidence=off)
         change = next(
             each for each in changes if each.candidate.says.endswith(f"offset to {place} instead of {{8, 0}}")
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from memtile.explain.evidence import AdvisedWalk, Evidence
 from memtile.explain.findings import Finding, Severity, Side
 from memtile.importers.design import load
 from memtile.importers.mlir.repairs.candidates import candidates
@@ -130,7 +131,9 @@ def test_a_mistake_in_all_moves_of_a_stream_is_mended_in_all_of_them(
 
 def test_one_move_is_not_said_to_be_several() -> None:
     text = Text("d.mlir", sums(8).replace("\n" + MOVE.replace("OFFSET", "32"), ""))
-    finding = Finding("MT0402", Severity.ERROR, "argument 1 is early by 8 elements.", (Side("c", "is"),))
+    finding = Finding(
+        "MT0402", Severity.ERROR, "argument 1 is early.", (Side("c", "is"),), evidence=Evidence(late=-8)
+    )
     found = [each.says for each in candidates(text, [finding]) if "sums: begin" in each.says]
     assert found[0] == "line 29 of sums: begin 8 elements later: offset 8 instead of 0"
 
@@ -166,9 +169,11 @@ aie.objectfifo @go(%mem dimensionsToStream [<size = 2, stride = 16>, <size = 4, 
 
 @pytest.mark.parametrize(("kind", "walk"), [("64xi32", "4, stride = 1>"), ("64xi8", "16, stride = 1>")])
 def test_a_walk_in_words_that_is_advised_is_one_in_elements(kind: str, walk: str) -> None:
-    fix = "One of two: give memory(0,1) MM2S 0 'go' sizes 2, 4 and strides 4, 1; or another."
+    advised = Evidence(walks=[AdvisedWalk((2, 4), (4, 1))], names=["go"])
     text = Text("d.mlir", ORDER.replace("TYPE", kind))
-    finding = Finding("MT0401", Severity.ERROR, "c is wrong.", (Side("c", "is"), Side("d", "is")), fix=fix)
+    finding = Finding(
+        "MT0401", Severity.ERROR, "c is wrong.", (Side("c", "is"), Side("d", "is")), evidence=advised
+    )
     found = next(each for each in candidates(text, [finding]) if "go: sizes" in each.says)
     assert walk in applied(text, found.changes)
     half = Text("d.mlir", ORDER.replace("TYPE", "64xi64"))

@@ -15083,8 +15083,8 @@ MUTANTS = (
     Mutant(
         "too few bits of a shift are tried as fewer",
         "explain/off_by.py",
-        'bits = int(shifted[1]) if shifted[2] == "few"',
-        'bits = int(shifted[1]) if shifted[2] == "many"',
+        "if bits := evidence.bits:",
+        "if bits := -evidence.bits:",
         "tests/data/test_repairs.py::test_values_and_orders_are_tried_by_what_is_wrong",
     ),
     Mutant(
@@ -15181,8 +15181,8 @@ MUTANTS = (
     Mutant(
         "a count that is too small is not made larger",
         "explain/off_by.py",
-        "int(empty[2]) - int(empty[1]))",
-        "int(empty[2]))",
+        "evidence.made[1], made)",
+        "evidence.made[1], evidence.made[1])",
         "tests/data/test_repairs.py::test_values_and_orders_are_tried_by_what_is_wrong",
     ),
     Mutant(

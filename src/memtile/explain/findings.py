@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 from memtile.documents import Count, Positive, plain
+from memtile.explain.evidence import NO_EVIDENCE, Evidence
 from memtile.plain_text import printable
 
 
@@ -402,6 +403,7 @@ class Finding:
         count: number of times it was seen.
         repair: a change of the design that made it finish; None if none was tried or found.
         condition: values of a host-supplied number, by the way the design ends; None for other findings.
+        evidence: numbers behind the message, for the search of repairs; JSON has none of them.
 
     Raises:
         KeyError: no such code.
@@ -417,6 +419,7 @@ class Finding:
     count: int = 1
     repair: Repair | None = None
     condition: Condition | None = None
+    evidence: Evidence = NO_EVIDENCE
 
     def __post_init__(self) -> None:
         if self.code not in CODES:

@@ -6,7 +6,6 @@ begins a row late does so in every task. Such moves are of one channel and one a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -22,10 +21,6 @@ from memtile.importers.mlir.repairs.releases import Found
 from memtile.importers.mlir.tree import Operation
 
 _FIFO = "aie.objectfifo"
-_SHIFTED = re.compile(r"is (early|late) by (\d+) elements")
-_WALK = re.compile(r"sizes ([\d, ]+) and strides ([\d, ]+)")
-_LINE = re.compile(r"\(line (\d+)\)")
-_NAME = re.compile(r"'([^']+)'")
 _SAID, _ROW, _SLIP, _BYTES, _ALIKE = 0.1, 0.55, 0.6, 0.5, 0.1
 """How unlikely an offset is by which words are said to be off, one that is off by a row or an element, one in
 bytes, and how much more a change is of all moves than of one."""
@@ -49,10 +44,10 @@ def stream_move_candidates(design: DesignText, finding: Finding | None) -> Itera
         design: the text.
         finding: the first one.
     """
-    message = "" if finding is None else finding.message
+    late = 0 if finding is None else finding.evidence.late
     for (channel, _), moves in list(_streams(design).items())[:_MOST_STREAMS]:
         if len(moves) <= _MOST:
-            yield from _offsets(design, channel, moves, message)
+            yield from _offsets(design, channel, moves, late)
             yield from _alike(design, channel, moves)
     if finding is not None:
         yield from _said_walks(design, finding)
@@ -79,7 +74,7 @@ def _title(channel: str, moves: Sequence[Operation]) -> str:
     return f"{where}{f', all {len(moves)} moves' * (len(moves) > 1)} of {name}"
 
 
-def _offsets(design: DesignText, channel: str, moves: Sequence[Operation], message: str) -> Iterator[Found]:
+def _offsets(design: DesignText, channel: str, moves: Sequence[Operation], late: int) -> Iterator[Found]:
     """All of a stream begin so much earlier or later, or at places that are bytes and not elements."""
     offsets = [each for move in moves for each in [_offset(design, move)] if each is not None]
     if len(offsets) < len(moves):
@@ -90,7 +85,7 @@ def _offsets(design: DesignText, channel: str, moves: Sequence[Operation], messa
         design.element_bytes(moves[0]),
     )
     more = ", and so on" if len(moves) > 1 else ""
-    for step, unlikely in _steps(design, moves[0], min(values), message).items():
+    for step, unlikely in _steps(design, moves[0], min(values), late).items():
         how = f"begin {abs(step)} element{'s' * (abs(step) > 1)} {'later' if step > 0 else 'earlier'}"
         changes = _with_offsets(design, moves, offsets, [each + step for each in values])
         says = f"{title}: {how}: offset {values[0] + step} instead of {values[0]}{more}"
@@ -102,12 +97,11 @@ def _offsets(design: DesignText, channel: str, moves: Sequence[Operation], messa
         yield moves[0], Candidate("offset", says, changes, _BYTES)
 
 
-def _steps(design: DesignText, move: Operation, least: int, message: str) -> dict[int, float]:
+def _steps(design: DesignText, move: Operation, least: int, late: int) -> dict[int, float]:
     """How much later moves may begin: by what a finding says, by a row, by an element, from the start on."""
-    said = _SHIFTED.search(message)
     rows = {each.value for each in _numbers(design, move) if each.part == "stride" and each.value > 1}
     every = [
-        *([(int(said[2]), _SAID)] if said else []),
+        *([(abs(late), _SAID)] if late else []),
         *((row, _ROW) for row in sorted(rows)),
         (1, _SLIP),
     ]
@@ -158,12 +152,11 @@ def _alike(design: DesignText, channel: str, moves: Sequence[Operation]) -> Iter
 
 
 def _said_walks(design: DesignText, finding: Finding) -> Iterator[Found]:
-    """The sizes and strides that the advice of a finding has, in the object FIFOs and moves that it names."""
-    names, lines = {*_NAME.findall(finding.fix)}, {int(line) for line in _LINE.findall(finding.message)}
-    for found in _WALK.finditer(finding.fix):
-        walk = [[int(each) for each in part.split(", ")] for part in found.groups()]
+    """The sizes and strides that a finding advises, in the object FIFOs and moves that it names."""
+    advised = finding.evidence
+    for walk in advised.walks:
         for move in design.named(_FIFO, BD, MEMCPY):
-            if move.line in lines or design.symbol(move) in names:
+            if move.line in advised.lines or design.symbol(move) in advised.names:
                 yield from _with_walk(design, move, *walk)
 
 
