@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from memtile.adf.description import MemoryObject, Port
 from memtile.adf.expected import compared
+from memtile.adf.file_changes import file_changes
 from memtile.adf.graph_changes import GraphChange, order_changes
 from memtile.adf.graph_file import GraphProgram
 from memtile.adf.host_program import LateHostError
@@ -79,7 +80,9 @@ def repaired(
         return done  # all words that came are right: the graph ran too few iterations
     objects = Objects(done.plan.description)
     evidence = next((each.evidence for each in result.findings if is_unplaced(each)), NO_EVIDENCE)
+    folder = program.options.inputs or program.options.folder
     changes = [*changes_of(objects), *value_changes(objects, done.given, evidence)]
+    changes += file_changes(objects, folder)
     changes.sort(key=lambda each: each.candidate.unlikely - advised(objects, each, result.findings[0]))
     tried = tried_changes(program, changes, expected, options, result.cycles, seconds)
     findings = with_repair(result.findings, tried)

@@ -13,6 +13,7 @@ from memtile.adf.port_times import reached_from
 from memtile.adf.run_end import Missing, Volume
 from memtile.arch.tiles import WORD_BYTES
 from memtile.explain.deadlock.graph import PartyKind
+from memtile.explain.evidence import Evidence
 from memtile.explain.findings import CODES, Finding, Severity, Side
 from memtile.explain.results import Result
 
@@ -150,7 +151,8 @@ def _counted(finding: Finding, missing: Mapping[str, Missing]) -> Finding:
     waits = next((side for side in finding.sides if side.who != name), None)
     says = "" if waits is None else f"{waits.who} {waits.does}, and "
     fix = f"Let {short.name} bring {short.needed:,} {short.element}, or run the graph for fewer iterations."
-    return replace(finding, message=f"{says}{short.message}.", fix=fix)
+    evidence = Evidence(short=short.needed - short.elements)
+    return replace(finding, message=f"{says}{short.message}.", fix=fix, evidence=evidence)
 
 
 def bytes_of_iteration(lowered: Lowered, gmio: Gmio) -> int:

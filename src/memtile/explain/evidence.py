@@ -37,6 +37,7 @@ class Evidence:
         walks: walks that channels should have, one or another of them.
         lines: of the text, which say the channels of the walks; a program or a graph has none.
         names: of the channels of the walks, as users call them.
+        short: elements that an input lacks, of what the rest of the design takes.
     """
 
     late: int = 0
@@ -48,6 +49,7 @@ class Evidence:
     walks: Sequence[AdvisedWalk] = ()
     lines: Sequence[int] = ()
     names: Sequence[str] = ()
+    short: int = 0
 
 
 NO_EVIDENCE = Evidence()

@@ -107,6 +107,9 @@ CODES: Mapping[str, FindingCode] = MappingProxyType(
             "a lock that a host sets less often than a core waits for it", Severity.WARNING
         ),
         "MT0143": FindingCode("a packet id that a channel never sends", Severity.WARNING),
+        "MT0360": FindingCode(
+            "an array of a host that nothing moves, and another one that is moved twice", Severity.WARNING
+        ),
         "MT0201": FindingCode("a write and a read without an order", Severity.ERROR, follows=("MT0205",)),
         "MT0202": FindingCode("two writes without an order", Severity.ERROR),
         "MT0203": FindingCode("words that are read before anything wrote them", Severity.WARNING),

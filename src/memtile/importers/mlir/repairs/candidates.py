@@ -13,6 +13,7 @@ from memtile.importers.mlir.reader import read
 from memtile.importers.mlir.repairs.design_text import DesignText, Suspects
 from memtile.importers.mlir.repairs.exchanges import exchange_candidates
 from memtile.importers.mlir.repairs.fifos import form_candidates
+from memtile.importers.mlir.repairs.host_arrays import array_candidates
 from memtile.importers.mlir.repairs.host_steps import host_candidates
 from memtile.importers.mlir.repairs.numbers import advised_candidates, number_candidates
 from memtile.importers.mlir.repairs.releases import Found, fifo_candidates, lock_candidates
@@ -100,6 +101,7 @@ _SOURCES = (
     stream_candidates,
     number_candidates,
     exchange_candidates,
+    array_candidates,
 )
 _SAID_BY_IT: Sequence[Callable[[DesignText, Finding | None], Iterator[Found]]] = (
     advised_candidates,
