@@ -15,6 +15,7 @@ from left_out import needs
 from memtile import adf
 from memtile.adf import graph_file
 from memtile.adf.description import Connection, Loop, Port, Tiling
+from memtile.adf.file_changes import file_changes
 from memtile.adf.graph_changes import GraphChange, order_changes
 from memtile.adf.graph_repairs import advised, changes_of, repaired
 from memtile.adf.host_program import Given
@@ -515,3 +516,46 @@ def test_a_kernels_port_gets_the_size_of_its_others_first() -> None:
     (port,) = found[0].objects
     assert isinstance(port, Port)
     assert port.dimensions == (64,)
+
+
+def inputs(*files: str) -> Objects:
+    """Input PLIOs a, b, ... with files."""
+    g = Sketch()
+    k = g.kernel("k", [buffer("int32", 16)] * len(files), [buffer("int32", 16)])
+    for name, file, port in zip("abc", files, k.ins, strict=False):
+        g.connect(g.plio(name, file=file), port)
+    g.connect(k.outs[0], g.plio("z", "out", file="z.txt"))
+    return Objects(g.description())
+
+
+def test_a_plio_reads_the_file_of_its_name_that_none_reads_instead_of_that_of_another(tmp_path: Path) -> None:
+    for name in ("a.txt", "b.txt", "c.txt", "z.txt", "b.csv"):
+        (tmp_path / name).write_text("1\n")
+    found = sorted(file_changes(inputs("a.txt", "a.txt"), tmp_path), key=lambda each: each.candidate.unlikely)
+    says = [(each.candidate.says, each.candidate.unlikely) for each in found]
+    assert says[0] == ("let gr.b read 'b.txt' instead of 'a.txt'", 0.05)
+    assert {each for each, _ in says} == {
+        f"let gr.{name} read '{file}.txt' instead of 'a.txt'" for name in "ab" for file in "bc"
+    }
+    objects = inputs("a.txt", "a.txt")
+    (new,) = (each for each in found[0].applied(objects.description).plios if each.name == "gr.b")
+    assert new.file == "b.txt"
+
+
+def test_files_of_two_plios_are_exchanged(tmp_path: Path) -> None:
+    assert says_of([*file_changes(inputs("a.txt", "b.txt"), tmp_path)]) == [
+        "exchange the files of gr.a and gr.b, 'a.txt' and 'b.txt'"
+    ]
+
+
+@needs("c++", FOUND)
+def test_a_file_that_two_plios_read_is_the_finding(mixed: Path, tmp_path: Path) -> None:
+    source = (mixed / "graph.cpp").read_text().replace('"b.txt"', '"a.txt"')
+    for name in ("a.txt", "b.txt", "mix.cc"):
+        shutil.copy(mixed / name, tmp_path / name)
+    (tmp_path / "graph.cpp").write_text(source)
+    program = adf.load(tmp_path / "graph.cpp", folder=tmp_path)
+    done = repaired(program, program.run().against({"z": RIGHT}), {"z": RIGHT}, USUAL)
+    assert done.result is not None
+    finding = done.result.findings[0]
+    assert finding.fix == "Let gr.b read 'b.txt' instead of 'a.txt'. Tried: all words are as expected."

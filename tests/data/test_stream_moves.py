@@ -188,3 +188,89 @@ def test_offsets_in_bytes_become_offsets_in_elements() -> None:
     found = next(each for each in candidates(text, [finding]) if "counts elements" in each.says)
     assert found.says == f"{ALL}: offset 24 instead of 96, and so on: it counts elements"
     assert applied(text, found.changes) == sums(0)
+
+
+TILES = """module { aie.device(npu1_1col) {
+%shim = aie.tile(0, 0)
+%mem = aie.tile(0, 1)
+aie.objectfifo @far(%shim, {%mem}, 2 : i32) : !aie.objectfifo<memref<8x4xi32>>
+aie.objectfifo @near(%mem, {%shim}, 2 : i32) : !aie.objectfifo<memref<8x4xi32>>
+aie.objectfifo.link [@far] -> [@near] ([] [])
+aie.runtime_sequence(%a: memref<96xi32>, %c: memref<96xi32>) {
+MOVES
+aiex.npu.dma_wait {symbol = @near}
+}
+} }"""
+TILE = (
+    "aiex.npu.dma_memcpy_nd(%ARRAY[0, 0, 0, OFFSET][1, 4, 4, 2][0, ONE, OTHER, 1])"
+    " {id = ID : i64, metadata = @FIFO} : memref<96xi32>"
+)
+
+
+def tiles(offsets: tuple[int, ...], strides: tuple[int, int] = (2, 8)) -> str:
+    """Three blocks of 32 words that go through a memory tile and come to their places again."""
+    moves = []
+    for n, (array, fifo, every, steps) in enumerate(
+        (("c", "near", offsets, (2, 8)), ("a", "far", (0, 32, 64), strides))
+    ):
+        for m, offset in enumerate(every):
+            words = {"ARRAY": array, "FIFO": fifo, "OFFSET": str(offset), "ID": str(3 * n + m)}
+            words |= {"ONE": str(steps[0]), "OTHER": str(steps[1])}
+            made = TILE
+            for name, word in words.items():
+                made = made.replace(name, word)
+            moves.append(made)
+    return TILES.replace("MOVES", "\n".join(moves))
+
+
+@pytest.mark.parametrize(
+    ("broken", "says"),
+    [
+        (tiles((0, 64, 32)), "lines 8, 9, 10, all 3 moves of near: another order, offsets 0, 32, 64, .. "
+         "instead of 0, 64, 32, .."),
+        (tiles((0, 32, 64), (8, 2)), "lines 11, 12, 13, all 3 moves of far: exchange the strides 8 and 2"),
+    ],
+)  # fmt: skip
+def test_all_moves_of_a_stream_come_in_another_order_or_with_two_strides_exchanged(
+    broken: str, says: str
+) -> None:
+    text = Text("d.mlir", broken)
+    tried = load(text).repairs(WORDS, expected={"1": WORDS})
+    assert says in [each.says for each in tried.repairs]
+    repair = next(each for each in tried.repairs if each.says == says)
+    assert applied(text, repair.changes) == tiles((0, 32, 64))
+
+
+def test_moves_of_one_place_and_strides_that_differ_are_left_as_they_are() -> None:
+    same = Text("d.mlir", tiles((32, 0, 0)))
+    assert not any(": another order, " in each.says for each in candidates(same, ()))
+    other = Text("d.mlir", tiles((0, 64, 32)).replace("[0, 2, 8, 1]", "[0, 8, 8, 1]", 1))
+    assert not any("near: exchange the strides 2" in each.says for each in candidates(other, ()))
+
+
+BOTH = """module { aie.device(npu1_1col) {
+%shim = aie.tile(0, 0)
+%mem = aie.tile(0, 1)
+%core = aie.tile(0, 2)
+aie.objectfifo @a(%shim, {%mem}, 2 : i32) : !aie.objectfifo<memref<8x8xi32>>
+aie.objectfifo @b(%mem dimensionsToStream [<size = 2, stride = 4>, <size = 8, stride = 8>, <size = 4, stride = 1>],
+  {%core dimensionsFromStream [<size = 4, stride = 2>, <size = 8, stride = 8>, <size = 2, stride = 1>]}, 2 : i32)
+  : !aie.objectfifo<memref<8x8xi32>>
+aie.objectfifo @c(%core, {%shim dimensionsFromStream [<size = 1, stride = 64>, <size = 8, stride = 8>, <size = 8, stride = 1>]}, 2 : i32)
+  : !aie.objectfifo<memref<8x8xi32>>
+aie.objectfifo.link [@a] -> [@b] ([] [])
+} }"""
+
+
+def test_the_orders_at_both_ends_of_an_object_fifo_are_made_to_fit() -> None:
+    text = Text("d.mlir", BOTH)
+    found = {each.says: each for each in candidates(text, ()) if "as at" in each.says}
+    assert [*found] == [
+        "line 6, b: sizes 4, 8, 2 and strides 2, 8, 1, as at its other end",
+        "line 6, b: sizes 2, 8, 4 and strides 4, 8, 1, as at its other end",
+    ]
+    right = BOTH.replace(
+        "<size = 4, stride = 2>, <size = 8, stride = 8>, <size = 2, stride = 1>",
+        "<size = 2, stride = 4>, <size = 8, stride = 8>, <size = 4, stride = 1>",
+    )
+    assert applied(text, [*found.values()][1].changes) == right

@@ -7,6 +7,7 @@ begins a row late does so in every task. Such moves are of one channel and one a
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import combinations
 from typing import NamedTuple
 
 from memtile.arch.tiles import WORD_BYTES
@@ -24,7 +25,9 @@ _FIFO = "aie.objectfifo"
 _SAID, _ROW, _SLIP, _BYTES, _ALIKE = 0.1, 0.55, 0.6, 0.5, 0.1
 """How unlikely an offset is by which words are said to be off, one that is off by a row or an element, one in
 bytes, and how much more a change is of all moves than of one."""
+_PAIR = 0.3  # how unlikely two numbers of all moves are exchanged, or their offsets come in another order
 _MOST = 64  # moves of a stream
+_LEAST_MOVES = 3  # of a stream whose order is changed
 _MOST_STREAMS = 12
 
 
@@ -45,10 +48,13 @@ def stream_move_candidates(design: DesignText, finding: Finding | None) -> Itera
         finding: the first one.
     """
     late = 0 if finding is None else finding.evidence.late
-    for (channel, _), moves in list(_streams(design).items())[:_MOST_STREAMS]:
+    streams = dict(list(_streams(design).items())[:_MOST_STREAMS])
+    for (channel, _), moves in streams.items():
         if len(moves) <= _MOST:
             yield from _offsets(design, channel, moves, late)
             yield from _alike(design, channel, moves)
+            yield from _exchanged(design, channel, moves)
+            yield from _reordered(design, channel, moves, [*streams.values()])
     if finding is not None:
         yield from _said_walks(design, finding)
 
@@ -149,6 +155,44 @@ def _alike(design: DesignText, channel: str, moves: Sequence[Operation]) -> Iter
                 changes += design.with_number(move, each.at, other)
             says = f"{_title(channel, moves)}: {first.part} {other} instead of {first.value}"
             yield moves[0], Candidate(first.part, says, changes, unlikely + _ALIKE)
+
+
+def _exchanged(design: DesignText, channel: str, moves: Sequence[Operation]) -> Iterator[Found]:
+    """Two sizes or strides in each other's place in all moves of a stream, which have them in common."""
+    every = [_numbers(design, each) for each in moves]
+    if len(moves) == 1 or len({tuple((n.role, n.part) for n in each) for each in every}) > 1:
+        return
+    alike = [same for same in zip(*every, strict=True) if len({each.value for each in same}) == 1]
+    for one, other in combinations(alike, 2):
+        part, values = one[0].part, (one[0].value, other[0].value)
+        if part == "offset" or part != other[0].part or values[0] == values[1] or min(values) < 1:
+            continue
+        changes: list[Change] = []
+        for move, first, second in zip(moves, one, other, strict=True):
+            changes += design.with_number(move, first.at, values[1])
+            changes += design.with_number(move, second.at, values[0])
+        says = f"{_title(channel, moves)}: exchange the {part}s {values[0]} and {values[1]}"
+        yield moves[0], Candidate(part, says, changes, _PAIR)
+
+
+def _reordered(
+    design: DesignText, channel: str, moves: Sequence[Operation], streams: Sequence[Sequence[Operation]]
+) -> Iterator[Found]:
+    """The moves of a stream in the order of the offsets of another stream, or in that of their places."""
+    offsets = [each for move in moves for each in [_offset(design, move)] if each is not None]
+    values = [each.value for each in offsets]
+    if len(values) < len(moves) or len(set(values)) < max(len(values), _LEAST_MOVES):
+        return
+    others = [[each.value for move in some for each in [_offset(design, move)] if each] for some in streams]
+    orders = [sorted(values), *(each for each in others if sorted(each) == sorted(values))]
+    for order in dict.fromkeys(map(tuple, orders)):
+        if list(order) != values:
+            changes = _with_offsets(design, moves, offsets, order)
+            first = ", ".join(map(str, order[:_LEAST_MOVES]))
+            how = f"offsets {first}, .. instead of {', '.join(map(str, values[:_LEAST_MOVES]))}, .."
+            rises = list(order) == sorted(values)
+            says = f"{_title(channel, moves)}: another order, {how}"
+            yield moves[0], Candidate("order", says, changes, _PAIR if rises else 2 * _PAIR)
 
 
 def _said_walks(design: DesignText, finding: Finding) -> Iterator[Found]:
