@@ -253,10 +253,14 @@ BOTH = """module { aie.device(npu1_1col) {
 %mem = aie.tile(0, 1)
 %core = aie.tile(0, 2)
 aie.objectfifo @a(%shim, {%mem}, 2 : i32) : !aie.objectfifo<memref<8x8xi32>>
-aie.objectfifo @b(%mem dimensionsToStream [<size = 2, stride = 4>, <size = 8, stride = 8>, <size = 4, stride = 1>],
-  {%core dimensionsFromStream [<size = 4, stride = 2>, <size = 8, stride = 8>, <size = 2, stride = 1>]}, 2 : i32)
+aie.objectfifo @b(
+  %mem dimensionsToStream [<size = 2, stride = 4>, <size = 8, stride = 8>, <size = 4, stride = 1>],
+  {%core dimensionsFromStream
+  [<size = 4, stride = 2>, <size = 8, stride = 8>, <size = 2, stride = 1>]}, 2 : i32)
   : !aie.objectfifo<memref<8x8xi32>>
-aie.objectfifo @c(%core, {%shim dimensionsFromStream [<size = 1, stride = 64>, <size = 8, stride = 8>, <size = 8, stride = 1>]}, 2 : i32)
+aie.objectfifo @c(%core,
+  {%shim dimensionsFromStream
+  [<size = 1, stride = 64>, <size = 8, stride = 8>, <size = 8, stride = 1>]}, 2 : i32)
   : !aie.objectfifo<memref<8x8xi32>>
 aie.objectfifo.link [@a] -> [@b] ([] [])
 } }"""
@@ -274,3 +278,16 @@ def test_the_orders_at_both_ends_of_an_object_fifo_are_made_to_fit() -> None:
         "<size = 2, stride = 4>, <size = 8, stride = 8>, <size = 4, stride = 1>",
     )
     assert applied(text, [*found.values()][1].changes) == right
+
+
+def test_moves_that_one_line_made_are_as_far_apart_as_each_has_elements() -> None:
+    text = TILES.replace("MOVES\n", tiles((0, 32, 64)).split("{\n")[-1].split("aiex.npu.dma_wait")[0])
+    near = text.replace("%a[0, 0, 0, 32]", "%a[0, 0, 0, 16]").replace("%a[0, 0, 0, 64]", "%a[0, 0, 0, 32]")
+    lines = near.splitlines()
+    at = next(n for n, line in enumerate(lines) if "%a[" in line)
+    one = "\n".join([*lines[:at], "  ".join(lines[at : at + 3]), *lines[at + 3 :]])
+    found = [each for each in candidates(Text("d.mlir", one), ()) if "apart instead of" in each.says]
+    assert [each.says for each in found] == ["line 11, all 3 moves: offsets 32 apart instead of 16"]
+    right = applied(Text("d.mlir", one), found[0].changes)
+    assert right.replace("  aiex", "\naiex") == text
+    assert not any("apart instead of" in each.says for each in candidates(Text("d.mlir", near), ()))

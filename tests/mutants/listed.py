@@ -15796,4 +15796,18 @@ MUTANTS = (
         "if len(walk) != len(as_there):",
         "tests/data/test_stream_moves.py::test_the_orders_at_both_ends_of_an_object_fifo_are_made_to_fit",
     ),
+    Mutant(
+        "moves that would fill a part of a memory are too near",
+        "explain/moves.py",
+        "not in_a_row or first.count * len(moves) != first.elements:",
+        "not in_a_row:",
+        "tests/faults/test_odd_moves.py::test_moves_may_overlap",
+    ),
+    Mutant(
+        "moves of several lines are given one distance",
+        "importers/mlir/repairs/stream_moves.py",
+        "groups.setdefault((move.line, array), [])",
+        "groups.setdefault((0, array), [])",
+        "tests/data/test_stream_moves.py::test_moves_that_one_line_made_are_as_far_apart_as_each_has_elements",
+    ),
 )

@@ -17,7 +17,7 @@ from memtile.adf.objects import Objects
 from memtile.explain.repairs import Candidate
 
 _NAMED, _SHARED, _EXCHANGED, _OTHER = 0.05, 0.2, 0.5, 0.7
-"""How unlikely a file is: of the name of its PLIO, instead of one that two read, of two exchanged, another."""
+"""How unlikely a file is: named as its PLIO, instead of one that two read, of two exchanged, another."""
 _MOST = 8  # files of a folder, and PLIOs
 
 

@@ -7,7 +7,8 @@ begins a row late does so in every task. Such moves are of one channel and one a
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import combinations
+from itertools import combinations, pairwise
+from math import prod
 from typing import NamedTuple
 
 from memtile.arch.tiles import WORD_BYTES
@@ -55,6 +56,7 @@ def stream_move_candidates(design: DesignText, finding: Finding | None) -> Itera
             yield from _alike(design, channel, moves)
             yield from _exchanged(design, channel, moves)
             yield from _reordered(design, channel, moves, [*streams.values()])
+    yield from _stepped(design)
     if finding is not None:
         yield from _said_walks(design, finding)
 
@@ -193,6 +195,27 @@ def _reordered(
             rises = list(order) == sorted(values)
             says = f"{_title(channel, moves)}: another order, {how}"
             yield moves[0], Candidate("order", says, changes, _PAIR if rises else 2 * _PAIR)
+
+
+def _stepped(design: DesignText) -> Iterator[Found]:
+    """The moves of one array that one line made, as far apart as each has elements."""
+    groups: dict[tuple[int, str], list[Operation]] = {}
+    for (_, array), moves in _streams(design).items():
+        for move in moves:
+            groups.setdefault((move.line, array), []).append(move)
+    for moves in groups.values():
+        offsets = [each for move in moves for each in [_offset(design, move)] if each is not None]
+        values = [each.value for each in offsets]
+        if not _LEAST_MOVES <= len(values) == len(moves) <= _MOST:
+            continue
+        counts = {prod(n.value for n in _numbers(design, move) if n.part == "size") for move in moves}
+        steps = {after - before for before, after in pairwise(values)}
+        if len(counts) == len(steps) == 1 and counts != steps:
+            (count,), (step,) = counts, steps
+            new = [values[0] + n * count for n in range(len(values))]
+            changes = _with_offsets(design, moves, offsets, new)
+            says = f"line {moves[0].line}, all {len(moves)} moves: offsets {count} apart instead of {step}"
+            yield moves[0], Candidate("offset", says, changes, _PAIR)
 
 
 def _said_walks(design: DesignText, finding: Finding) -> Iterator[Found]:
