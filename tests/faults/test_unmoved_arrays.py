@@ -40,18 +40,20 @@ aie.objectfifo.release @less(Produce, 1)
 aie.end
 }}
 aie.runtime_sequence(%a: memref<{a}xi32>, %b: memref<{b}xi32>, %c: memref<16xi32>) {{
-aiex.npu.dma_memcpy_nd(%{to_c}[0, 0, 0, 0][1, 1, 1, 16][0, 0, 0, 1]) {{id = 0 : i64, metadata = @less}} : memref<16xi32>
-aiex.npu.dma_memcpy_nd(%{one}[0, 0, 0, 0][1, 1, 1, 16][0, 0, 0, 1]) {{id = 1 : i64, metadata = @one}} : memref<{a}xi32>
-aiex.npu.dma_memcpy_nd(%{two}[0, 0, 0, {at}][1, 1, 1, 16][0, 0, 0, 1]) {{id = 2 : i64, metadata = @two}} : memref<{x}xi32>
+aiex.npu.dma_memcpy_nd(%{to_c}[0, 0, 0, 0]{WHOLE}) {{id = 0 : i64, metadata = @less}} : memref<16xi32>
+aiex.npu.dma_memcpy_nd(%{one}[0, 0, 0, 0]{WHOLE}) {{id = 1 : i64, metadata = @one}} : memref<{a}xi32>
+aiex.npu.dma_memcpy_nd(%{two}[0, 0, 0, {at}]{WHOLE}) {{id = 2 : i64, metadata = @two}} : memref<{x}xi32>
 aiex.npu.dma_wait {{symbol = @less}}
 }}
 }} }}"""
 """Of two arrays the first one less the second one."""
+WHOLE = "[1, 1, 1, 16][0, 0, 0, 1]"
 
 
 def text(one: str = "a", two: str = "b", to_c: str = "c", *, a: int = 16, b: int = 16, at: int = 0) -> Text:
     return Text(
-        "d.mlir", TAKES.format(one=one, two=two, to_c=to_c, a=a, b=b, x=a if two == "a" else b, at=at)
+        "d.mlir",
+        TAKES.format(WHOLE=WHOLE, one=one, two=two, to_c=to_c, a=a, b=b, x=a if two == "a" else b, at=at),
     )
 
 
@@ -100,5 +102,5 @@ def test_the_array_that_nothing_moves_is_the_repair_of_wrong_words() -> None:
     assert tried.best is not None
     assert tried.best.says == "line 31: two moves %b, which nothing moves, instead of %a"
     assert applied(broken, tried.best.changes) == TAKES.format(
-        one="a", two="b", to_c="c", a=16, b=16, x=16, at=0
+        WHOLE=WHOLE, one="a", two="b", to_c="c", a=16, b=16, x=16, at=0
     )
