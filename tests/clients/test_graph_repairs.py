@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -24,7 +25,8 @@ from memtile.adf.size_changes import size_changes
 from memtile.adf.value_changes import value_changes
 from memtile.cli.main import app
 from memtile.explain.evidence import NO_EVIDENCE, Evidence
-from memtile.explain.findings import Finding, Severity, Side
+from memtile.explain.findings import Finding, Repair, Severity, Side
+from memtile.explain.repairs import Tried, with_repair
 from memtile.runs.options import USUAL
 from support.adf.sketch import Sketch, buffer
 from support.designs.cpp_designs import FOUND
@@ -559,3 +561,17 @@ def test_a_file_that_two_plios_read_is_the_finding(mixed: Path, tmp_path: Path) 
     assert done.result is not None
     finding = done.result.findings[0]
     assert finding.fix == "Let gr.b read 'b.txt' instead of 'a.txt'. Tried: all words are as expected."
+
+
+def test_the_size_of_a_port_is_why_an_input_is_too_short() -> None:
+    """With the change all words are right: no input is too short."""
+    short = Finding(
+        "MT0304", Severity.ERROR, "gr.k.in[0] waits.", (Side("gr.x", "ran out"),), fix="Feed more."
+    )
+    repair = Repair("size", "set dimensions(gr.k.in[0]) to {16}", target="gr.k.in[0]", compared=True)
+    for evidence, fix in (
+        (Evidence(short=16), "Set dimensions(gr.k.in[0]) to {16}. Tried: all words are as expected."),
+        (NO_EVIDENCE, "Feed more."),
+    ):
+        (found,) = with_repair([replace(short, evidence=evidence)], Tried((repair,)))
+        assert (found.fix, found.repair) == (fix, repair)

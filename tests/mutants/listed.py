@@ -15810,4 +15810,25 @@ MUTANTS = (
         "groups.setdefault((0, array), [])",
         "tests/data/test_stream_moves.py::test_moves_that_one_line_made_are_as_far_apart_as_each_has_elements",
     ),
+    Mutant(
+        "words that a kernel gets are those that it puts",
+        "adf/stream_counts.py",
+        'each[own.direction == "out"] for each',
+        "each[0] for each",
+        "tests/clients/test_stream_counts.py::test_both_ends_of_a_stream_between_kernels_are_counted",
+    ),
+    Mutant(
+        "calls that differ have the number of one of them",
+        "adf/stream_counts.py",
+        "counts.pop() if len(counts) == 1 else 0",
+        "counts.pop() if counts else 0",
+        "tests/clients/test_stream_counts.py::test_calls_that_differ_or_do_not_end_have_no_number",
+    ),
+    Mutant(
+        "an input that is too short stays the cause where a repair is right",
+        "explain/repairs.py",
+        "is_open = is_unplaced(finding) or finding.evidence.short > 0",
+        "is_open = is_unplaced(finding)",
+        "tests/clients/test_graph_repairs.py::test_the_size_of_a_port_is_why_an_input_is_too_short",
+    ),
 )

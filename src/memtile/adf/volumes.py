@@ -11,6 +11,7 @@ from memtile.adf.lookup import Lookup
 from memtile.adf.lowering import Lowered
 from memtile.adf.port_times import reached_from
 from memtile.adf.run_end import Missing, Volume
+from memtile.adf.stream_counts import with_stream_counts
 from memtile.arch.tiles import WORD_BYTES
 from memtile.explain.deadlock.graph import PartyKind
 from memtile.explain.evidence import Evidence
@@ -66,6 +67,7 @@ def with_counts(result: Result, missing: Sequence[Missing], lowered: Lowered) ->
         missing: of its inputs.
         lowered: the graph, with what ports of shared buffers leave unread.
     """
+    result = with_stream_counts(result, lowered)
     by_name = {each.name: each for each in missing if each.needed is not None}
     counted = [_counted(each, by_name) for each in result.findings]
     behind = {name: _reached(lowered, name) for name in by_name}
