@@ -284,9 +284,8 @@ def _located(finding: Finding, repair: Repair, other: Repair | None = None) -> F
     they do so with another one that is about as likely, it is one of the two.
     """
     found = replace(finding, repair=repair)
-    if not (is_unplaced(finding) or finding.evidence.short) or not (
-        repair.compared and (repair.changes or repair.target)
-    ):
+    is_open = is_unplaced(finding) or finding.evidence.short > 0
+    if not is_open or not (repair.compared and (repair.changes or repair.target)):
         return found
     says, place = f"{repair.says[:1].upper()}{repair.says[1:]}", repair.place
     if repair.changes:
