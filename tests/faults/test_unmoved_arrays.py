@@ -59,7 +59,7 @@ def text(one: str = "a", two: str = "b", to_c: str = "c", *, a: int = 16, b: int
 
 def found(made: Text) -> list[Finding]:
     design = load_still(made)
-    return [each for each in check("d.mlir", lambda: of_mlir(design)).findings if each.code == "MT0360"]
+    return [each for each in check("d.mlir", lambda: of_mlir(design)).findings if each.code == "MT0144"]
 
 
 def test_an_array_that_two_object_fifos_get_while_another_is_left_is_named() -> None:
@@ -97,7 +97,7 @@ def test_the_array_that_nothing_moves_is_the_repair_of_wrong_words() -> None:
     broken = text(two="a")
     room = np.zeros(16, np.int32)
     done = load(broken).run(*words, room, check=True).against({"2": words[0] - words[1]})
-    assert [(each.code, each.severity) for each in done.result.findings][:1] == [("MT0360", Severity.ERROR)]
+    assert [(each.code, each.severity) for each in done.result.findings][:1] == [("MT0144", Severity.ERROR)]
     tried = load(broken).repairs(*words, room, expected={"2": words[0] - words[1]})
     assert tried.best is not None
     assert tried.best.says == "line 31: two moves %b, which nothing moves, instead of %a"

@@ -107,6 +107,9 @@ CODES: Mapping[str, FindingCode] = MappingProxyType(
             "a lock that a host sets less often than a core waits for it", Severity.WARNING
         ),
         "MT0143": FindingCode("a packet id that a channel never sends", Severity.WARNING),
+        "MT0144": FindingCode(
+            "an array of a host that nothing moves, and another one that is moved twice", Severity.WARNING
+        ),
         "MT0201": FindingCode("a write and a read without an order", Severity.ERROR, follows=("MT0205",)),
         "MT0202": FindingCode("two writes without an order", Severity.ERROR),
         "MT0203": FindingCode("words that are read before anything wrote them", Severity.WARNING),
@@ -172,9 +175,6 @@ CODES: Mapping[str, FindingCode] = MappingProxyType(
         "MT0338": FindingCode("a lock that a host sets instead of another one", Severity.WARNING),
         "MT0339": FindingCode("a loop of a core that waits for memory which nothing writes", Severity.ERROR),
         "MT0340": FindingCode("a packet header that only one end of a stream counts", Severity.ERROR),
-        "MT0360": FindingCode(
-            "an array of a host that nothing moves, and another one that is moved twice", Severity.WARNING
-        ),
         "MT0401": FindingCode("words come out in another order", Severity.ERROR),
         "MT0402": FindingCode("words come out shifted", Severity.ERROR),
         "MT0403": FindingCode("words that were never written come out", Severity.ERROR),
