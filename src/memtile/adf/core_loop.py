@@ -216,14 +216,14 @@ class _SameCore:
         self.core = core
         self.got = self.put = 0
 
-    def get_stream(self, count: int, dtype: npt.DTypeLike = np.int32) -> StreamGet:
+    def get_stream(self, count: int = 1, dtype: npt.DTypeLike = np.int32) -> StreamGet:
         """Get words of the stream, which are counted."""
         self.got += count
         return self.core.get_stream(count, dtype)
 
-    def put_stream(self, values: npt.NDArray[Any], *, last: bool = False) -> StreamPut:
+    def put_stream(self, values: npt.ArrayLike, *, last: bool = False) -> StreamPut:
         """Put words on the stream, which are counted."""
-        self.put += len(values)
+        self.put += np.size(values)
         return self.core.put_stream(values, last=last)
 
     def __getattr__(self, name: str) -> Any:
