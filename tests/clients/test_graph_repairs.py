@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shutil
 import time
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +16,7 @@ from left_out import needs
 from memtile import adf
 from memtile.adf import graph_file
 from memtile.adf.description import Connection, Loop, Port, Tiling
+from memtile.adf.file_changes import file_changes
 from memtile.adf.graph_changes import GraphChange, order_changes
 from memtile.adf.graph_repairs import advised, changes_of, repaired
 from memtile.adf.host_program import Given
@@ -21,7 +24,9 @@ from memtile.adf.objects import Objects
 from memtile.adf.size_changes import size_changes
 from memtile.adf.value_changes import value_changes
 from memtile.cli.main import app
-from memtile.explain.findings import Finding, Severity, Side
+from memtile.explain.evidence import NO_EVIDENCE, Evidence
+from memtile.explain.findings import Finding, Repair, Severity, Side
+from memtile.explain.repairs import Tried, with_repair
 from memtile.runs.options import USUAL
 from support.adf.sketch import Sketch, buffer
 from support.designs.cpp_designs import FOUND
@@ -242,10 +247,10 @@ def test_only_whole_numbers_that_their_type_holds_are_given_instead() -> None:
         Given(port, "float", np.float32(2).tobytes()),
         Given(port, "int16", np.array([1, 2], np.int16).tobytes()),
     ]
-    says = "x has each element 1/2 times as large as expected."
+    says = Evidence(times=Fraction(1, 2))
     assert says_of([*value_changes(objects, given[:1], says)]) == []
     assert says_of([*value_changes(objects, given[1:2], says)]) == []
-    assert [each.updates for each in value_changes(objects, given[1:], "")] == [
+    assert [each.updates for each in value_changes(objects, given[1:], NO_EVIDENCE)] == [
         {0: given[2].data, 1: given[1].data}
     ]
     (found,) = value_changes(objects, [Given(port, "int8", np.int8(-3).tobytes())], says)
@@ -492,13 +497,13 @@ def test_the_change_that_a_finding_advises_is_tried_first() -> None:
     objects = tiled(Tiling((12, 8), (3, 8), (8, 0)))
     changes = [*size_changes(objects)]
     says = "gr.m.out[0] (line 1) reads 2 words too far on."
-    fix = "Give it an offset 2 words smaller in its buffer."
+    fix, off = "Give it an offset 2 words smaller in its buffer.", Evidence(further=-2)
     for who, place, likelier in (
         ("gr.m.out[0]", "{6, 0}", 0.6),
         ("gr.m.out[0]", "{9, 0}", 0.3),
         ("gr.z", "{6, 0}", 0),
     ):
-        finding = Finding("MT0405", Severity.ERROR, says, (Side(who, "reads"),), fix=fix)
+        finding = Finding("MT0405", Severity.ERROR, says, (Side(who, "reads"),), fix=fix, evidence=off)
         change = next(
             each for each in changes if each.candidate.says.endswith(f"offset to {place} instead of {{8, 0}}")
         )
@@ -513,3 +518,60 @@ def test_a_kernels_port_gets_the_size_of_its_others_first() -> None:
     (port,) = found[0].objects
     assert isinstance(port, Port)
     assert port.dimensions == (64,)
+
+
+def inputs(*files: str) -> Objects:
+    """Input PLIOs a, b, ... with files."""
+    g = Sketch()
+    k = g.kernel("k", [buffer("int32", 16)] * len(files), [buffer("int32", 16)])
+    for name, file, port in zip("abc", files, k.ins, strict=False):
+        g.connect(g.plio(name, file=file), port)
+    g.connect(k.outs[0], g.plio("z", "out", file="z.txt"))
+    return Objects(g.description())
+
+
+def test_a_plio_reads_the_file_of_its_name_that_none_reads_instead_of_that_of_another(tmp_path: Path) -> None:
+    for name in ("a.txt", "b.txt", "c.txt", "z.txt", "b.csv"):
+        (tmp_path / name).write_text("1\n")
+    found = sorted(file_changes(inputs("a.txt", "a.txt"), tmp_path), key=lambda each: each.candidate.unlikely)
+    says = [(each.candidate.says, each.candidate.unlikely) for each in found]
+    assert says[0] == ("let gr.b read 'b.txt' instead of 'a.txt'", 0.05)
+    assert {each for each, _ in says} == {
+        f"let gr.{name} read '{file}.txt' instead of 'a.txt'" for name in "ab" for file in "bc"
+    }
+    objects = inputs("a.txt", "a.txt")
+    (new,) = (each for each in found[0].applied(objects.description).plios if each.name == "gr.b")
+    assert new.file == "b.txt"
+
+
+def test_files_of_two_plios_are_exchanged(tmp_path: Path) -> None:
+    assert says_of([*file_changes(inputs("a.txt", "b.txt"), tmp_path)]) == [
+        "exchange the files of gr.a and gr.b, 'a.txt' and 'b.txt'"
+    ]
+
+
+@needs("c++", FOUND)
+def test_a_file_that_two_plios_read_is_the_finding(mixed: Path, tmp_path: Path) -> None:
+    source = (mixed / "graph.cpp").read_text().replace('"b.txt"', '"a.txt"')
+    for name in ("a.txt", "b.txt", "mix.cc"):
+        shutil.copy(mixed / name, tmp_path / name)
+    (tmp_path / "graph.cpp").write_text(source)
+    program = adf.load(tmp_path / "graph.cpp", folder=tmp_path)
+    done = repaired(program, program.run().against({"z": RIGHT}), {"z": RIGHT}, USUAL)
+    assert done.result is not None
+    finding = done.result.findings[0]
+    assert finding.fix == "Let gr.b read 'b.txt' instead of 'a.txt'. Tried: all words are as expected."
+
+
+def test_the_size_of_a_port_is_why_an_input_is_too_short() -> None:
+    """With the change all words are right: no input is too short."""
+    short = Finding(
+        "MT0304", Severity.ERROR, "gr.k.in[0] waits.", (Side("gr.x", "ran out"),), fix="Feed more."
+    )
+    repair = Repair("size", "set dimensions(gr.k.in[0]) to {16}", target="gr.k.in[0]", compared=True)
+    for evidence, fix in (
+        (Evidence(short=16), "Set dimensions(gr.k.in[0]) to {16}. Tried: all words are as expected."),
+        (NO_EVIDENCE, "Feed more."),
+    ):
+        (found,) = with_repair([replace(short, evidence=evidence)], Tried((repair,)))
+        assert (found.fix, found.repair) == (fix, repair)

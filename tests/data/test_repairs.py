@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from memtile import MemoryTile
 from memtile.check.check import refused
 from memtile.cli.main import app
 from memtile.errors import InputFileError, MemtileError
+from memtile.explain.evidence import NO_EVIDENCE, Evidence
 from memtile.explain.findings import Change, Finding, Repair, Severity, Side
 from memtile.explain.repairs import FAILED, Candidate, Trial, hides, is_better, search, with_repair
 from memtile.explain.results import Status
@@ -563,40 +565,42 @@ aiex.npu.rtp_write(@gain, 1, 9)
 @pytest.mark.parametrize(
     ("said", "says", "line", "becomes"),
     [
-        ("c has each element 3/2 times as large as expected.", "the value 4 instead of 6", 9, "constant 4 :"),
-        ("c has each element 3/2 times as large as expected.", "the value 6 instead of 9", 23, "1, 6)"),
-        ("c has each element 2 less than expected.", "the value 11 instead of 9", 23, "1, 11)"),
-        ("c has each element 2 more than expected.", "the value 11 instead of 9", 23, "1, 11)"),
+        (Evidence(times=Fraction(3, 2)), "the value 4 instead of 6", 9, "constant 4 :"),
+        (Evidence(times=Fraction(3, 2)), "the value 6 instead of 9", 23, "1, 6)"),
+        (Evidence(more=-2), "the value 11 instead of 9", 23, "1, 11)"),
+        (Evidence(more=2), "the value 11 instead of 9", 23, "1, 11)"),
         (
-            "c has each element shifted right by 2 bits too few.",
+            Evidence(bits=2),
             "the value 8 instead of 6",
             9,
             "constant 8 :",
         ),
-        ("c has each element shifted right by 3 bits too many.", "the value 6 instead of 9", 23, "1, 6)"),
+        (Evidence(bits=-3), "the value 6 instead of 9", 23, "1, 6)"),
         (
-            "c has each element shifted right by 1 bit too many.",
+            Evidence(bits=-1),
             "the value 12 instead of 6",
             9,
             "constant 12 :",
         ),
-        ("c has zeros in the last 3 of each 9 elements, and", "the value 9 instead of 6", 9, "constant 9 :"),
-        ("c is wrong.", "of f: exchange arguments 1 and 2 (@a and @b)", 19, "@f(%q, %p)"),
-        ("c is wrong.", ", arith.subi: exchange arguments 1 and 2 (%t and @b)", 18, "subi %u, %t"),
-        ("c is wrong.", "put the parts in the order @z, @y, @x, or the cores", 7, "[@z, @y, @x] ("),
-        ("c is wrong.", "put the parts in the order @y, @z, @x, or the cores", 7, "[@y, @z, @x] ("),
+        (Evidence(made=(6, 9)), "the value 9 instead of 6", 9, "constant 9 :"),
+        (NO_EVIDENCE, "of f: exchange arguments 1 and 2 (@a and @b)", 19, "@f(%q, %p)"),
+        (NO_EVIDENCE, ", arith.subi: exchange arguments 1 and 2 (%t and @b)", 18, "subi %u, %t"),
+        (NO_EVIDENCE, "put the parts in the order @z, @y, @x, or the cores", 7, "[@z, @y, @x] ("),
+        (NO_EVIDENCE, "put the parts in the order @y, @z, @x, or the cores", 7, "[@y, @z, @x] ("),
     ],
 )
-def test_values_and_orders_are_tried_by_what_is_wrong(said: str, says: str, line: int, becomes: str) -> None:
+def test_values_and_orders_are_tried_by_what_is_wrong(
+    said: Evidence, says: str, line: int, becomes: str
+) -> None:
     text = Text("d.mlir", COMPUTED)
-    finding = Finding("MT0405", Severity.ERROR, said, (Side("c", "is wrong"),))
+    finding = Finding("MT0405", Severity.ERROR, "c is wrong.", (Side("c", "is wrong"),), evidence=said)
     (found,) = (each for each in candidates(text, [finding]) if each.says.endswith(says))
     assert becomes in applied(text, found.changes).splitlines()[line - 1]
 
 
 def test_only_values_that_are_computed_with_are_tried_and_only_where_words_say_by_how_much() -> None:
     text = Text("d.mlir", COMPUTED)
-    finding = Finding("MT0405", Severity.ERROR, "c has each element 2 times as large as expected.", ())
+    finding = Finding("MT0405", Severity.ERROR, "c is wrong.", (), evidence=Evidence(times=Fraction(2)))
     assert [each.says for each in candidates(text, [finding]) if each.kind == "value"] == [
         "line 9: the value 3 instead of 6"
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from memtile.explain.evidence import AdvisedWalk, Evidence
 from memtile.explain.findings import Finding, Severity, Side
 from memtile.importers.design import load
 from memtile.importers.mlir.repairs.candidates import candidates
@@ -130,7 +131,9 @@ def test_a_mistake_in_all_moves_of_a_stream_is_mended_in_all_of_them(
 
 def test_one_move_is_not_said_to_be_several() -> None:
     text = Text("d.mlir", sums(8).replace("\n" + MOVE.replace("OFFSET", "32"), ""))
-    finding = Finding("MT0402", Severity.ERROR, "argument 1 is early by 8 elements.", (Side("c", "is"),))
+    finding = Finding(
+        "MT0402", Severity.ERROR, "argument 1 is early.", (Side("c", "is"),), evidence=Evidence(late=-8)
+    )
     found = [each.says for each in candidates(text, [finding]) if "sums: begin" in each.says]
     assert found[0] == "line 29 of sums: begin 8 elements later: offset 8 instead of 0"
 
@@ -166,9 +169,11 @@ aie.objectfifo @go(%mem dimensionsToStream [<size = 2, stride = 16>, <size = 4, 
 
 @pytest.mark.parametrize(("kind", "walk"), [("64xi32", "4, stride = 1>"), ("64xi8", "16, stride = 1>")])
 def test_a_walk_in_words_that_is_advised_is_one_in_elements(kind: str, walk: str) -> None:
-    fix = "One of two: give memory(0,1) MM2S 0 'go' sizes 2, 4 and strides 4, 1; or another."
+    advised = Evidence(walks=[AdvisedWalk((2, 4), (4, 1))], names=["go"])
     text = Text("d.mlir", ORDER.replace("TYPE", kind))
-    finding = Finding("MT0401", Severity.ERROR, "c is wrong.", (Side("c", "is"), Side("d", "is")), fix=fix)
+    finding = Finding(
+        "MT0401", Severity.ERROR, "c is wrong.", (Side("c", "is"), Side("d", "is")), evidence=advised
+    )
     found = next(each for each in candidates(text, [finding]) if "go: sizes" in each.says)
     assert walk in applied(text, found.changes)
     half = Text("d.mlir", ORDER.replace("TYPE", "64xi64"))
@@ -183,3 +188,106 @@ def test_offsets_in_bytes_become_offsets_in_elements() -> None:
     found = next(each for each in candidates(text, [finding]) if "counts elements" in each.says)
     assert found.says == f"{ALL}: offset 24 instead of 96, and so on: it counts elements"
     assert applied(text, found.changes) == sums(0)
+
+
+TILES = """module { aie.device(npu1_1col) {
+%shim = aie.tile(0, 0)
+%mem = aie.tile(0, 1)
+aie.objectfifo @far(%shim, {%mem}, 2 : i32) : !aie.objectfifo<memref<8x4xi32>>
+aie.objectfifo @near(%mem, {%shim}, 2 : i32) : !aie.objectfifo<memref<8x4xi32>>
+aie.objectfifo.link [@far] -> [@near] ([] [])
+aie.runtime_sequence(%a: memref<96xi32>, %c: memref<96xi32>) {
+MOVES
+aiex.npu.dma_wait {symbol = @near}
+}
+} }"""
+TILE = (
+    "aiex.npu.dma_memcpy_nd(%ARRAY[0, 0, 0, OFFSET][1, 4, 4, 2][0, ONE, OTHER, 1])"
+    " {id = ID : i64, metadata = @FIFO} : memref<96xi32>"
+)
+
+
+def tiles(offsets: tuple[int, ...], strides: tuple[int, int] = (2, 8)) -> str:
+    """Three blocks of 32 words that go through a memory tile and come to their places again."""
+    moves = []
+    for n, (array, fifo, every, steps) in enumerate(
+        (("c", "near", offsets, (2, 8)), ("a", "far", (0, 32, 64), strides))
+    ):
+        for m, offset in enumerate(every):
+            words = {"ARRAY": array, "FIFO": fifo, "OFFSET": str(offset), "ID": str(3 * n + m)}
+            words |= {"ONE": str(steps[0]), "OTHER": str(steps[1])}
+            made = TILE
+            for name, word in words.items():
+                made = made.replace(name, word)
+            moves.append(made)
+    return TILES.replace("MOVES", "\n".join(moves))
+
+
+@pytest.mark.parametrize(
+    ("broken", "says"),
+    [
+        (tiles((0, 64, 32)), "lines 8, 9, 10, all 3 moves of near: another order, offsets 0, 32, 64, .. "
+         "instead of 0, 64, 32, .."),
+        (tiles((0, 32, 64), (8, 2)), "lines 11, 12, 13, all 3 moves of far: exchange the strides 8 and 2"),
+    ],
+)  # fmt: skip
+def test_all_moves_of_a_stream_come_in_another_order_or_with_two_strides_exchanged(
+    broken: str, says: str
+) -> None:
+    text = Text("d.mlir", broken)
+    tried = load(text).repairs(WORDS, expected={"1": WORDS})
+    assert says in [each.says for each in tried.repairs]
+    repair = next(each for each in tried.repairs if each.says == says)
+    assert applied(text, repair.changes) == tiles((0, 32, 64))
+
+
+def test_moves_of_one_place_and_strides_that_differ_are_left_as_they_are() -> None:
+    same = Text("d.mlir", tiles((32, 0, 0)))
+    assert not any(": another order, " in each.says for each in candidates(same, ()))
+    other = Text("d.mlir", tiles((0, 64, 32)).replace("[0, 2, 8, 1]", "[0, 8, 8, 1]", 1))
+    assert not any("near: exchange the strides 2" in each.says for each in candidates(other, ()))
+
+
+BOTH = """module { aie.device(npu1_1col) {
+%shim = aie.tile(0, 0)
+%mem = aie.tile(0, 1)
+%core = aie.tile(0, 2)
+aie.objectfifo @a(%shim, {%mem}, 2 : i32) : !aie.objectfifo<memref<8x8xi32>>
+aie.objectfifo @b(
+  %mem dimensionsToStream [<size = 2, stride = 4>, <size = 8, stride = 8>, <size = 4, stride = 1>],
+  {%core dimensionsFromStream
+  [<size = 4, stride = 2>, <size = 8, stride = 8>, <size = 2, stride = 1>]}, 2 : i32)
+  : !aie.objectfifo<memref<8x8xi32>>
+aie.objectfifo @c(%core,
+  {%shim dimensionsFromStream
+  [<size = 1, stride = 64>, <size = 8, stride = 8>, <size = 8, stride = 1>]}, 2 : i32)
+  : !aie.objectfifo<memref<8x8xi32>>
+aie.objectfifo.link [@a] -> [@b] ([] [])
+} }"""
+
+
+def test_the_orders_at_both_ends_of_an_object_fifo_are_made_to_fit() -> None:
+    text = Text("d.mlir", BOTH)
+    found = {each.says: each for each in candidates(text, ()) if "as at" in each.says}
+    assert [*found] == [
+        "line 6, b: sizes 4, 8, 2 and strides 2, 8, 1, as at its other end",
+        "line 6, b: sizes 2, 8, 4 and strides 4, 8, 1, as at its other end",
+    ]
+    right = BOTH.replace(
+        "<size = 4, stride = 2>, <size = 8, stride = 8>, <size = 2, stride = 1>",
+        "<size = 2, stride = 4>, <size = 8, stride = 8>, <size = 4, stride = 1>",
+    )
+    assert applied(text, [*found.values()][1].changes) == right
+
+
+def test_moves_that_one_line_made_are_as_far_apart_as_each_has_elements() -> None:
+    text = TILES.replace("MOVES\n", tiles((0, 32, 64)).split("{\n")[-1].split("aiex.npu.dma_wait")[0])
+    near = text.replace("%a[0, 0, 0, 32]", "%a[0, 0, 0, 16]").replace("%a[0, 0, 0, 64]", "%a[0, 0, 0, 32]")
+    lines = near.splitlines()
+    at = next(n for n, line in enumerate(lines) if "%a[" in line)
+    one = "\n".join([*lines[:at], "  ".join(lines[at : at + 3]), *lines[at + 3 :]])
+    found = [each for each in candidates(Text("d.mlir", one), ()) if "apart instead of" in each.says]
+    assert [each.says for each in found] == ["line 11, all 3 moves: offsets 32 apart instead of 16"]
+    right = applied(Text("d.mlir", one), found[0].changes)
+    assert right.replace("  aiex", "\naiex") == text
+    assert not any("apart instead of" in each.says for each in candidates(Text("d.mlir", near), ()))

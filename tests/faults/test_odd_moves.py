@@ -96,6 +96,30 @@ def test_the_offset_of_one_of_several_moves() -> None:
     )
 
 
+def test_moves_that_are_all_too_near_or_too_far_apart() -> None:
+    assert said(runs(0, 8, 16, 24)) == [("MT0123", "Let their offsets be 16 apart.")]
+    assert said(runs(0, 32, 64, elements=48)) == [("MT0123", "Let their offsets be 16 apart.")]
+    (found,) = move_findings(runs(0, 8, 16, 24))
+    assert found.message == (
+        "BD 0 of memory(0,1) MM2S 0 (line 1) reads buffer 'a', and 3 more read it 8 elements apart: each "
+        "moves 16, and with 16 each element would be moved once."
+    )
+
+
+@pytest.mark.parametrize(
+    "moves",
+    [
+        runs(0, 16, 32, size=16, elements=48),
+        runs(0, 8, 16, size=16, elements=32),  # windows that overlap, up to the end
+        runs(0, 8, 16, size=16, elements=64),  # in more than they would fill
+        runs(8, 16, 24, size=16, elements=48),
+        runs(0, 8, size=16, elements=32),  # two that need a border
+    ],
+)
+def test_moves_may_overlap(moves: list[Move]) -> None:
+    assert not any("apart" in fix for _, fix in said(moves))
+
+
 def test_a_move_that_is_made_twice_where_another_one_is_missing() -> None:
     assert said(runs(0, 16, 16, 48)) == [("MT0123", "Give it offset 32.")]
     assert said(runs(0, 0, 32, 48)) == [("MT0123", "Give it offset 16.")]

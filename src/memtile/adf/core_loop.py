@@ -21,7 +21,7 @@ from memtile.adf.kernel_calls import Caller, LockUse, PortMemory, PortValue, Str
 from memtile.design.buffers import Buffer
 from memtile.design.locks import Lock
 from memtile.errors import DesignError
-from memtile.sim.kernels.actions import Action
+from memtile.sim.kernels.actions import Action, StreamGet, StreamPut
 from memtile.sim.kernels.kernel_core import Core, Kernel
 
 Bytes = npt.NDArray[np.uint8]
@@ -136,12 +136,14 @@ class CoreState:
         make: makes the calls.
         calls: of each kernel so far, by id.
         iterations: ended so far.
+        moved: numbers of words that calls of each kernel, by id, got from streams and put on them.
     """
 
     kernels: tuple[KernelTurns, ...]
     make: MakeCaller
     calls: Counter[int] = field(default_factory=Counter)
     iterations: int = 0
+    moved: dict[int, set[tuple[int, int]]] = field(default_factory=dict)
     _callers: dict[int, Caller] = field(default_factory=dict)
     _core: _SameCore | None = None
 
@@ -193,17 +195,36 @@ class CoreState:
         for port in kernel.ports:
             yield from _acquired(core, port)
         values = [_value(core, port) for port in kernel.ports]
+        same = cast("_SameCore", self._core)
+        got, put = same.got, same.put
         yield from self._callers[kernel.kernel](values)
         self.calls[kernel.kernel] += 1
+        self.moved.setdefault(kernel.kernel, set()).add((same.got - got, same.put - put))
         for port in kernel.ports:
             yield from _released(core, port)
 
 
 class _SameCore:
-    """The core as its callers see it from run to run: each run has an object of its own for it."""
+    """The core as its callers see it from run to run: each run has an object of its own for it.
+
+    Attributes:
+        got: words of streams that its callers asked for.
+        put: words that they put on streams.
+    """
 
     def __init__(self, core: Core) -> None:
         self.core = core
+        self.got = self.put = 0
+
+    def get_stream(self, count: int = 1, dtype: npt.DTypeLike = np.int32) -> StreamGet:
+        """Get words of the stream, which are counted."""
+        self.got += count
+        return self.core.get_stream(count, dtype)
+
+    def put_stream(self, values: npt.ArrayLike, *, last: bool = False) -> StreamPut:
+        """Put words on the stream, which are counted."""
+        self.put += np.size(values)
+        return self.core.put_stream(values, last=last)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.core, name)

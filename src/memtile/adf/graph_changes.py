@@ -30,12 +30,12 @@ class GraphChange:
 
     Attributes:
         candidate: what it is called and how likely it is; its ``says`` names it among others.
-        objects: connections and ports as they are with it, by their ids.
+        objects: connections, ports and PLIOs as they are with it, by their ids.
         updates: what calls of ``update`` give with it, by their number from 0.
     """
 
     candidate: Candidate
-    objects: tuple[Connection | Port, ...]
+    objects: tuple[Connection | Port | Plio, ...]
     updates: Mapping[int, bytes] = field(default_factory=dict)
 
     def applied(self, description: Description) -> Description:
@@ -43,7 +43,8 @@ class GraphChange:
         new = {each.id: each for each in self.objects}
         connections = tuple(new.get(each.id, each) for each in description.connections)
         ports = tuple(new.get(each.id, each) for each in description.ports)
-        return replace(description, connections=connections, ports=ports)  # type: ignore[arg-type]
+        plios = tuple(new.get(each.id, each) for each in description.plios)
+        return replace(description, connections=connections, ports=ports, plios=plios)  # type: ignore[arg-type]
 
 
 def order_changes(objects: Objects) -> Iterator[GraphChange]:

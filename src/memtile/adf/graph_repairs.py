@@ -6,7 +6,6 @@ read as before, and what it writes itself is written again.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import chain
@@ -19,6 +18,7 @@ import numpy.typing as npt
 
 from memtile.adf.description import MemoryObject, Port
 from memtile.adf.expected import compared
+from memtile.adf.file_changes import file_changes
 from memtile.adf.graph_changes import GraphChange, order_changes
 from memtile.adf.graph_file import GraphProgram
 from memtile.adf.host_program import LateHostError
@@ -28,6 +28,7 @@ from memtile.adf.size_changes import size_changes
 from memtile.adf.value_changes import value_changes
 from memtile.arch.tiles import WORD_BYTES
 from memtile.errors import MemtileError
+from memtile.explain.evidence import NO_EVIDENCE
 from memtile.explain.findings import Finding, is_unplaced
 from memtile.explain.repairs import (
     FAILED,
@@ -48,7 +49,6 @@ from memtile.runs.options import RunOptions
 Expected = Mapping[str, npt.NDArray[Any] | Path]
 _NAMED, _SAID = 0.3, 0.6
 """How much likelier a change is of the port that a finding names, and one by as much as it says."""
-_FURTHER = re.compile(r"offset (\d+) words? (smaller|larger)")
 _LONGER = 4  # times the cycles of the run without a change
 _LEAST_CYCLES = 10_000
 _WAITED = 1.5  # times the seconds of the processor that all trials may take, ``main`` asleep or not
@@ -79,8 +79,10 @@ def repaired(
     if result.status is Status.FINISHED and not any(each.wrong for each in result.checks):
         return done  # all words that came are right: the graph ran too few iterations
     objects = Objects(done.plan.description)
-    message = next((each.message for each in result.findings if is_unplaced(each)), "")
-    changes = [*changes_of(objects), *value_changes(objects, done.given, message)]
+    evidence = next((each.evidence for each in result.findings if is_unplaced(each)), NO_EVIDENCE)
+    folder = program.options.inputs or program.options.folder
+    changes = [*changes_of(objects), *value_changes(objects, done.given, evidence)]
+    changes += file_changes(objects, folder)
     changes.sort(key=lambda each: each.candidate.unlikely - advised(objects, each, result.findings[0]))
     tried = tried_changes(program, changes, expected, options, result.cycles, seconds)
     findings = with_repair(result.findings, tried)
@@ -95,11 +97,9 @@ def advised(objects: Objects, change: GraphChange, finding: Finding) -> float:
     ports = [each for each in change.objects if isinstance(each, Port)]
     if not ports or not finding.sides or any(each.name != finding.sides[0].who for each in ports):
         return 0.0
-    said = _FURTHER.search(finding.fix)
-    memory = objects.all.get(ports[0].owner)
-    if said is None or not isinstance(memory, MemoryObject):
+    words, memory = finding.evidence.further, objects.all.get(ports[0].owner)
+    if not words or not isinstance(memory, MemoryObject):
         return _NAMED
-    words = int(said[1]) if said[2] == "larger" else -int(said[1])
     further = _further(objects.ports[ports[0].id], ports[0])
     return _SAID if further * memory.element_bytes == words * WORD_BYTES else _NAMED
 

@@ -10,6 +10,7 @@ import numpy as np
 from memtile.adf.graph_changes import GraphChange
 from memtile.adf.host_program import Given
 from memtile.adf.objects import Objects
+from memtile.explain.evidence import Evidence
 from memtile.explain.off_by import other_values
 from memtile.explain.repairs import Candidate
 
@@ -19,20 +20,20 @@ _MOST = 12  # updates between which values are exchanged
 _INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 
 
-def value_changes(objects: Objects, given: Sequence[Given], message: str) -> Iterator[GraphChange]:
+def value_changes(objects: Objects, given: Sequence[Given], evidence: Evidence) -> Iterator[GraphChange]:
     """Other values for the calls of ``update``, in no order.
 
     Args:
         objects: of the description.
         given: the calls of the run, in order.
-        message: of the finding about wrong words, which says by how much they are off.
+        evidence: of the finding about wrong words: by how much they are off.
     """
     for number, each in enumerate(given):
         kind = np.dtype(each.element) if each.element in _INTEGERS else None
         if kind is None or len(each.data) != kind.itemsize:
             continue
         value, limits = int(np.frombuffer(each.data, kind)[0]), np.iinfo(kind)
-        for other in other_values(value, message):
+        for other in other_values(value, evidence):
             if limits.min <= other <= limits.max:
                 name, where = _name(objects, each), f" ({each.line})" * bool(each.line)
                 of = f"{name}, call {number + 1} of update,"

@@ -11,8 +11,10 @@ from memtile.adf.lookup import Lookup
 from memtile.adf.lowering import Lowered
 from memtile.adf.port_times import reached_from
 from memtile.adf.run_end import Missing, Volume
+from memtile.adf.stream_counts import with_stream_counts
 from memtile.arch.tiles import WORD_BYTES
 from memtile.explain.deadlock.graph import PartyKind
+from memtile.explain.evidence import Evidence
 from memtile.explain.findings import CODES, Finding, Severity, Side
 from memtile.explain.results import Result
 
@@ -65,6 +67,7 @@ def with_counts(result: Result, missing: Sequence[Missing], lowered: Lowered) ->
         missing: of its inputs.
         lowered: the graph, with what ports of shared buffers leave unread.
     """
+    result = with_stream_counts(result, lowered)
     by_name = {each.name: each for each in missing if each.needed is not None}
     counted = [_counted(each, by_name) for each in result.findings]
     behind = {name: _reached(lowered, name) for name in by_name}
@@ -150,7 +153,8 @@ def _counted(finding: Finding, missing: Mapping[str, Missing]) -> Finding:
     waits = next((side for side in finding.sides if side.who != name), None)
     says = "" if waits is None else f"{waits.who} {waits.does}, and "
     fix = f"Let {short.name} bring {short.needed:,} {short.element}, or run the graph for fewer iterations."
-    return replace(finding, message=f"{says}{short.message}.", fix=fix)
+    evidence = Evidence(short=short.needed - short.elements)
+    return replace(finding, message=f"{says}{short.message}.", fix=fix, evidence=evidence)
 
 
 def bytes_of_iteration(lowered: Lowered, gmio: Gmio) -> int:

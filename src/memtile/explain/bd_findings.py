@@ -127,6 +127,12 @@ def line_of(place: str) -> str:
     return f"line {found[1]}" if found else place
 
 
+def line_numbers(place: str) -> list[int]:
+    """``[12]`` of ``design.mlir:12:7``; empty for a place without a line."""
+    found = _LINE.search(place)
+    return [int(found[1])] if found else []
+
+
 def _tile(engine: Engine, tile: int) -> str:
     """`` of memory(0,1)``; nothing in a model of one tile."""
     tiles = plain(engine.spec.tiles)

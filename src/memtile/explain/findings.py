@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 from memtile.documents import Count, Positive, plain
+from memtile.explain.evidence import NO_EVIDENCE, Evidence
 from memtile.plain_text import printable
 
 
@@ -106,6 +107,9 @@ CODES: Mapping[str, FindingCode] = MappingProxyType(
             "a lock that a host sets less often than a core waits for it", Severity.WARNING
         ),
         "MT0143": FindingCode("a packet id that a channel never sends", Severity.WARNING),
+        "MT0144": FindingCode(
+            "an array of a host that nothing moves, and another one that is moved twice", Severity.WARNING
+        ),
         "MT0201": FindingCode("a write and a read without an order", Severity.ERROR, follows=("MT0205",)),
         "MT0202": FindingCode("two writes without an order", Severity.ERROR),
         "MT0203": FindingCode("words that are read before anything wrote them", Severity.WARNING),
@@ -403,6 +407,7 @@ class Finding:
         count: number of times it was seen.
         repair: a change of the design that made it finish; None if none was tried or found.
         condition: values of a host-supplied number, by the way the design ends; None for other findings.
+        evidence: numbers behind the message, for the search of repairs; JSON has none of them.
 
     Raises:
         KeyError: no such code.
@@ -418,6 +423,7 @@ class Finding:
     count: int = 1
     repair: Repair | None = None
     condition: Condition | None = None
+    evidence: Evidence = NO_EVIDENCE
 
     def __post_init__(self) -> None:
         if self.code not in CODES:

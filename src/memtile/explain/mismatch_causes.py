@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from memtile.explain.evidence import Evidence
 from memtile.explain.value_causes import MismatchCause, value_cause
 
 Array = npt.NDArray[Any]
@@ -157,13 +158,17 @@ def _shifted(got: Array, expected: Array) -> Iterator[MismatchCause]:
         if by and np.array_equal(got[by:], expected[: len(got) - by]):
             text = f"is late by {by} elements: what was expected begins at element {by}"
             yield MismatchCause(
-                "MT0402", text, "Check the offset of the writer, and words left from an earlier run."
+                "MT0402",
+                text,
+                "Check the offset of the writer, and words left from an earlier run.",
+                evidence=Evidence(late=by),
             )
     early = np.flatnonzero(expected[: most + 1] == got[0])[:_FEW_SHAPES].tolist()
     for by in early:
         if by and np.array_equal(got[: len(got) - by], expected[by:]):
             text = f"is early by {by} elements: it begins with element {by}"
-            yield MismatchCause("MT0402", text, "Check the offset of the reader.")
+            fix = "Check the offset of the reader."
+            yield MismatchCause("MT0402", text, fix, evidence=Evidence(late=-by))
 
 
 def _repeated(got: Array, expected: Array) -> Iterator[MismatchCause]:
@@ -213,7 +218,7 @@ def _empty(got: Array, expected: Array) -> Iterator[MismatchCause]:
             made = int(places[0]) % block
             text = f"has zeros in the last {block - made} of each {block} elements, and right ones before"
             fix = f"Have all {block} made or moved each time: {made} are."
-            yield MismatchCause("MT0403", text, fix)
+            yield MismatchCause("MT0403", text, fix, evidence=Evidence(made=(made, block)))
             return
         text = f"has zeros in all {len(places)} elements that are wrong, from element {places[0]} on"
         yield MismatchCause(
@@ -275,7 +280,7 @@ def _scaled(got: Array, expected: Array) -> MismatchCause | None:
     if not len(differs):
         by = int(got[0]) - int(expected[0])
         than = f"{abs(by)} {'more' if by > 0 else 'less'} than expected"
-        return MismatchCause("MT0405", f"has each element {than}", _COMPUTED)
+        return MismatchCause("MT0405", f"has each element {than}", _COMPUTED, evidence=Evidence(more=by))
     at = int(np.flatnonzero(expected)[0])
     ratio = Fraction(int(got[at]), int(expected[at]))
     values = [each.astype(np.int64) for each in (got, expected)]
@@ -283,7 +288,8 @@ def _scaled(got: Array, expected: Array) -> MismatchCause | None:
         return None
     if not np.array_equal(values[0] * ratio.denominator, values[1] * ratio.numerator):
         return None
-    return MismatchCause("MT0405", f"has each element {ratio} times as large as expected", _COMPUTED)
+    text = f"has each element {ratio} times as large as expected"
+    return MismatchCause("MT0405", text, _COMPUTED, evidence=Evidence(times=ratio))
 
 
 def _shifted_bits(got: Array, expected: Array) -> MismatchCause | None:
@@ -298,7 +304,8 @@ def _shifted_bits(got: Array, expected: Array) -> MismatchCause | None:
         if bits := next(fits, 0):
             by = f"{bits} bit{'s' * (bits > 1)}"
             text = f"has each element shifted right by {by} too {'few' if few else 'many'}"
-            return MismatchCause("MT0405", text, f"Shift it by {by} {'more' if few else 'less'} in the core.")
+            fix = f"Shift it by {by} {'more' if few else 'less'} in the core."
+            return MismatchCause("MT0405", text, fix, evidence=Evidence(bits=bits if few else -bits))
     return None
 
 

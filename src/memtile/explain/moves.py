@@ -3,9 +3,10 @@
 Four rules, on the text alone. What begins in a buffer or an array and ends beyond it is seldom meant, nor is
 what has as many elements as an array and lies behind it. Where descriptors share a memory so that each
 element is touched once, but for one of them, and one other offset or stride of that one would make it true of
-all, that offset or stride is off. One of two transfers that write the same elements of an array is off if all
-together would write each element once with another offset of it. A stride that is almost one of whole rows of
-an array, and of no part of them, misses the rows.
+all, that offset or stride is off; where all are equally far apart and another distance would, that is off.
+One of two transfers that write the same elements of an array is off if all together would write each element
+once with another offset of it. A stride that is almost one of whole rows of an array, and of no part of them,
+misses the rows.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from math import prod
 from typing import NamedTuple
 
@@ -189,6 +191,10 @@ def _of_memory(group: Sequence[Move]) -> Iterator[Finding]:
         or any(move.reach > _FARTHEST for move in different)
     ):
         return
+    step = _step_of_all(different)
+    if step is not None:
+        yield _steps(different, step)
+        return
     beyond = [move for move in different if _is_beyond(move)]
     odd = _odd_one(different, beyond) if len(different) <= _MOST_MOVES else None
     if odd is not None:
@@ -200,6 +206,32 @@ def _of_memory(group: Sequence[Move]) -> Iterator[Finding]:
         rows = _rows_missed(move) if move not in beyond else None
         if rows is not None:
             yield _beside_rows(move, *rows)
+
+
+def _step_of_all(moves: Sequence[Move]) -> int | None:
+    """The distance of moves that are equally far apart, if each element would be touched once with it.
+
+    Windows that overlap have more elements together than their memory.
+    """
+    first, *others = moves
+    if len(others) < _OTHERS or first.offset or len({(each.sizes, each.strides) for each in moves}) > 1:
+        return None
+    steps = {after.offset - before.offset for before, after in pairwise(moves)}
+    in_a_row = np.array_equal(np.sort(first.touched), np.arange(first.count))
+    if len(steps) > 1 or not in_a_row or first.count * len(moves) != first.elements:
+        return None
+    (step,) = steps
+    return first.count if 0 < step != first.count else None
+
+
+def _steps(moves: Sequence[Move], step: int) -> Finding:
+    first, second, *_ = moves
+    verb = "write" if first.writes else "read"
+    does = f"{verb}s {first.memory}, and {len(moves) - 1} more {verb} it {second.offset} elements apart"
+    message = f"{first.title} {does}: each moves {step}, and with {step} each element would be moved once."
+    side = Side(first.who, does, first.place)
+    fix = f"Let their offsets be {step} apart."
+    return Finding(BREAKS_SHARING, CODES[BREAKS_SHARING].severity, message, (side,), fix=fix)
 
 
 def _is_beyond(move: Move) -> bool:

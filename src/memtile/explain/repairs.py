@@ -278,11 +278,14 @@ def with_repair(findings: Sequence[Finding], tried: Tried) -> tuple[Finding, ...
 def _located(finding: Finding, repair: Repair, other: Repair | None = None) -> Finding:
     """A finding with its repair; with its place too, if it is about words for which nobody knew a reason.
 
+    So is an input that brings too little, or from which too much is taken.
+
     All words came out right with the change, and in other schedules too: that is why they were wrong. Where
     they do so with another one that is about as likely, it is one of the two.
     """
     found = replace(finding, repair=repair)
-    if not is_unplaced(finding) or not (repair.compared and (repair.changes or repair.target)):
+    is_open = is_unplaced(finding) or finding.evidence.short > 0
+    if not is_open or not (repair.compared and (repair.changes or repair.target)):
         return found
     says, place = f"{repair.says[:1].upper()}{repair.says[1:]}", repair.place
     if repair.changes:

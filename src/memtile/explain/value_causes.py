@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from memtile.explain.evidence import NO_EVIDENCE, Evidence
+
 Array = npt.NDArray[Any]
 
 NUMBERS, SUMS = "MT0411", "MT0413"
@@ -33,12 +35,14 @@ class MismatchCause(NamedTuple):
         text: the end of a sentence about an output.
         fix: what to change, or to look at.
         other: the output that should have what came, where there is one.
+        evidence: by how much elements are off.
     """
 
     code: str
     text: str
     fix: str
     other: str = ""
+    evidence: Evidence = NO_EVIDENCE
 
 
 def value_cause(got: Array, expected: Array) -> MismatchCause | None:
@@ -133,7 +137,7 @@ def _rounded(came: Array, wanted: Array, wrong: Array) -> Iterator[MismatchCause
         some = f"{int(wrong.sum())} of {len(wrong)} elements"
         text = f"is 1 {less} than expected in {some}, and right in all others"
         fix = "Round as expected where bits are shifted out: core.set_rounding, or add half before."
-        yield MismatchCause(NUMBERS, text, fix)
+        yield MismatchCause(NUMBERS, text, fix, evidence=Evidence(more=int(by[0])))
 
 
 def _summed(is_sum: Callable[[int], bool], length: int) -> Iterator[MismatchCause]:

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from memtile.access.walk import PAD, Walk, addresses
 from memtile.bd.descriptor import Descriptor, Dim, Pad
 from memtile.bd.windows import DmaAddress
+from memtile.explain.evidence import NO_EVIDENCE, AdvisedWalk, Evidence
 
 Words = npt.NDArray[np.int64]
 UNKNOWN = -1
@@ -55,12 +56,14 @@ class Change(NamedTuple):
         fix: what it should do.
         old: its descriptors.
         new: as they should be.
+        evidence: the walk that it should have, or how much later it should begin.
     """
 
     does: str
     fix: str
     old: Sequence[Descriptor]
     new: Sequence[Descriptor]
+    evidence: Evidence = NO_EVIDENCE
 
 
 class _Candidate(NamedTuple):
@@ -69,6 +72,7 @@ class _Candidate(NamedTuple):
     does: str
     fix: str
     make: Callable[[Descriptor], Descriptor]
+    evidence: Evidence = NO_EVIDENCE
 
 
 def change_of(
@@ -89,7 +93,7 @@ def change_of(
         if not in_a_row and _does_nothing(new[parts[0].number], writes=writes):
             continue
         if fits(new, parts, writes=writes):
-            return Change(each.does, each.fix, list(bds.values()), list(new.values()))
+            return Change(each.does, each.fix, list(bds.values()), list(new.values()), each.evidence)
     return _exchanged_iteration(bds, parts, writes=writes) if len(bds) == 1 else None
 
 
@@ -124,7 +128,7 @@ def _exchanged_iteration(
         ]
         if fits({number: new}, again, writes=writes):
             does = f"{'writes' if writes else 'reads'} with {dims_text(bd)}"
-            return Change(does, f"Exchange its dimensions: {dims_text(new)}.", [bd], [new])
+            return Change(does, f"Exchange its dimensions: {dims_text(new)}.", [bd], [new], advised(new))
     return None
 
 
@@ -177,7 +181,8 @@ def _candidates(bd: Descriptor, parts: Sequence[Part], *, writes: bool) -> Itera
             begins = int(bd.address) - parts[0].first + by
             where = f"it should begin at word {begins}" if bd.kind.axi_masters else "in its buffer"
             fix = f"Give it an offset {_count(abs(by))} {'smaller' if by < 0 else 'larger'}: {where}."
-            yield _Candidate(does, fix.replace(": in its", " in its"), partial(_moved, by))
+            fix, evidence = fix.replace(": in its", " in its"), Evidence(further=by)
+            yield _Candidate(does, fix, partial(_moved, by), evidence)
 
 
 def likely_walks(bd: Descriptor, size: int, first: int, *, writes: bool) -> Iterator[_Candidate]:
@@ -215,9 +220,8 @@ def _exchanges(bd: Descriptor, verb: str) -> Iterator[_Candidate]:
         for other in range(one):
             make = partial(_reshaped, _exchanged, one, other)
             if (made := make(bd)) != whole:
-                yield _Candidate(
-                    f"{verb} with {dims_text(whole)}", f"Exchange its dimensions: {dims_text(made)}.", make
-                )
+                does, fix = f"{verb} with {dims_text(whole)}", f"Exchange its dimensions: {dims_text(made)}."
+                yield _Candidate(does, fix, make, advised(made))
     yield from _other_shapes(bd, verb)
 
 
@@ -230,7 +234,8 @@ def _other_shapes(bd: Descriptor, verb: str) -> Iterator[_Candidate]:
                 made = reshape(one, other, bd)
                 if made != bd:
                     make = partial(_reshaped, reshape, one, other)
-                    yield _Candidate(f"{verb} with {dims_text(bd)}", f"Give it {dims_text(made)}.", make)
+                    does, fix = f"{verb} with {dims_text(bd)}", f"Give it {dims_text(made)}."
+                    yield _Candidate(does, fix, make, advised(made))
 
 
 def _paddings(bd: Descriptor, verb: str) -> Iterator[_Candidate]:
@@ -375,11 +380,20 @@ def places_of(memory: Words, word: np.int64) -> list[int]:
 
 def dims_text(bd: Descriptor) -> str:
     """``sizes 8, 16 and strides 16, 1``, the outermost first."""
+    return "sizes {} and strides {}".format(*(", ".join(map(str, each)) for each in _walk(bd)))
+
+
+def advised(bd: Descriptor) -> Evidence:
+    """The walk of a descriptor as what a channel should have."""
+    return Evidence(walks=(_walk(bd),))
+
+
+def _walk(bd: Descriptor) -> AdvisedWalk:
+    """The sizes and strides of a descriptor with those of its iteration."""
     sizes, steps = _sizes(bd), [dim.step for dim in bd.dims]
     if bd.iteration.wrap > 1:
         sizes, steps = [*sizes, bd.iteration.wrap], [*steps, bd.iteration.step]
-    of_dims = (", ".join(map(str, reversed(each))) for each in (sizes, steps))
-    return "sizes {} and strides {}".format(*of_dims)
+    return AdvisedWalk(tuple(reversed(sizes)), tuple(reversed(steps)))
 
 
 def _count(words: int) -> str:

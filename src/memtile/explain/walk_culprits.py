@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,10 +21,11 @@ from memtile.access.walk import PAD
 from memtile.arch.tiles import TILE_KINDS, WORD_BYTES
 from memtile.bd.descriptor import Descriptor
 from memtile.bd.windows import place_of_address
-from memtile.explain.bd_findings import line_of
+from memtile.explain.bd_findings import line_numbers, line_of
 from memtile.explain.deadlock.planned_words import PlannedBd, PlannedWords
 from memtile.explain.edge_streams import NO_EDGES, EdgeStreams
 from memtile.explain.element_functions import ElementFunction, element_function
+from memtile.explain.evidence import NO_EVIDENCE, Evidence
 from memtile.explain.findings import Side
 from memtile.explain.names import called, channel_name
 from memtile.explain.walk_changes import UNKNOWN, UNSEEN, Change, Part, Words, change_of, walked, words_at
@@ -47,11 +49,13 @@ class Culprit(NamedTuple):
         text: what it does, a sentence.
         fix: what it should do.
         side: for a finding.
+        evidence: the walks that are advised, and of whom.
     """
 
     text: str
     fix: str
     side: Side
+    evidence: Evidence = NO_EVIDENCE
 
 
 _Found = tuple[int, Change]
@@ -426,7 +430,8 @@ class WalkCulprits:
             if _are_permuted([*found.values()]):
                 verb = change.does.partition(" ")[0]
                 does = f"{verb} where {names} should, and vice versa"
-                yield first, change._replace(does=does, fix="Exchange their offsets.")
+                fix = "Exchange their offsets."
+                yield first, change._replace(does=does, fix=fix, evidence=NO_EVIDENCE)
                 return
             yield first, change._replace(does=f"{change.does}, and so does {names}")
 
@@ -446,10 +451,8 @@ class WalkCulprits:
             names = " and ".join(called(self._engine, ch) for ch in order[1:])
             does = "write in each other's places" if how == "join" else "read each other's parts"
             fix = f"Exchange their offsets, or the order of the {how}."
-            yield (
-                order[0],
-                found[order[0]]._replace(does=f"{found[order[0]].does}: it and {names} {does}", fix=fix),
-            )
+            does = f"{found[order[0]].does}: it and {names} {does}"
+            yield order[0], found[order[0]]._replace(does=does, fix=fix, evidence=NO_EVIDENCE)
 
     def _place(self, writer: PlannedBd, execution: int) -> int:
         for number, (bd, count) in enumerate(self._executions(writer.ch)):
@@ -519,14 +522,22 @@ class WalkCulprits:
         line = f" ({line_of(said)})" if said else ""
         numbers = ", ".join(str(bd.number) for bd in self._planned.bds[ch][:_FEW])
         text = f"{name}{line}, BD {numbers}, {change.does}."
-        return Culprit(text, change.fix, Side(name, change.does, said))
+        evidence = replace(change.evidence, lines=line_numbers(said))
+        return Culprit(text, change.fix, Side(name, change.does, said), evidence)
 
     def _either(self, every: Sequence[_Found]) -> Culprit:
         """Two walks that do not fit each other: one of them is wrong, and nothing says which."""
         last, first = (self._culprit(*each) for each in every)
         text = f"{last.text} {first.text} The two orders do not fit each other."
         fixes = [f"{each.side.who}: {each.fix[:1].lower()}{each.fix[1:]}" for each in (last, first)]
-        return last._replace(text=text, fix=f"Change one of the two. {fixes[0].rstrip('.')}; or {fixes[1]}")
+        fix = f"Change one of the two. {fixes[0].rstrip('.')}; or {fixes[1]}"
+        both = [each.evidence for each in (last, first)]
+        evidence = Evidence(
+            walks=[walk for each in both for walk in each.walks],
+            lines=[line for each in both for line in each.lines],
+            names=[name for ch, _ in every if (name := self._engine.channel_names.get(ch))],
+        )
+        return last._replace(text=text, fix=fix, evidence=evidence)
 
 
 def _begins_too_late(change: Change) -> bool:

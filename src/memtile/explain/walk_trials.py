@@ -52,7 +52,7 @@ def walk_candidates(engine: Engine, areas: Sequence[NamedArea] = ()) -> Iterator
         name = called(engine, ch)
         walks = likely_walks(first.descriptor, size, begin, writes=planned.receives(ch))
         made = {_made(each.make, first.descriptor): each for each in reversed([*walks])}
-        for n, (does, fix, make) in enumerate(reversed(made.values())):
+        for n, (does, fix, make, _) in enumerate(reversed(made.values())):
             said = f"{name}{line} {does}: {fix[:1].lower()}{fix[1:].rstrip('.')}"
             old, new = (
                 _touched(planned, first, bd, areas)

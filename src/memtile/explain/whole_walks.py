@@ -14,7 +14,18 @@ import numpy as np
 from memtile.access.walk import PAD
 from memtile.bd.descriptor import Descriptor, Dim
 from memtile.bd.windows import DmaAddress
-from memtile.explain.walk_changes import UNKNOWN, Change, Part, Words, dims_text, fits, places_of, walked
+from memtile.explain.evidence import NO_EVIDENCE
+from memtile.explain.walk_changes import (
+    UNKNOWN,
+    Change,
+    Part,
+    Words,
+    advised,
+    dims_text,
+    fits,
+    places_of,
+    walked,
+)
 
 Dims = tuple[Dim, ...]
 
@@ -43,7 +54,8 @@ def whole_walk(
             made, verb = new[part.number], "writes" if writes else "reads"
             does = f"{verb} {_text(bd)} where it needs {_text(made)}"
             moved = f", {abs(by)} words {'later' if by > 0 else 'earlier'}" if by else ""
-            return Change(does, f"Give it {_text(made)}{moved}.", list(bds.values()), list(new.values()))
+            fix, evidence = f"Give it {_text(made)}{moved}.", advised(made) if made.dims else NO_EVIDENCE
+            return Change(does, fix, list(bds.values()), list(new.values()), evidence)
     return None
 
 

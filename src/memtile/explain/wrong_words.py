@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from memtile.explain.checks import Check
+from memtile.explain.evidence import NO_EVIDENCE
 from memtile.explain.findings import OF_WORDS, OTHER_WORDS, Finding, Severity, Side, is_unplaced
 from memtile.explain.value_causes import NUMBERS, SUMS
 from memtile.explain.walk_culprits import WalkCulprits
@@ -32,19 +34,29 @@ def wrong_words(
         if check.exact:
             continue
         if check.cause is not None:
-            code, says, fix, _ = check.cause
+            code, says, fix, _, evidence = check.cause
             message = f"{check.port} {says}."
         else:
             code, says, fix = OTHER_WORDS, check.text.removeprefix(f"{check.port}: "), ""
+            evidence = NO_EVIDENCE
             message = f"{check.port} is not what was expected: {says}."
         walks = None if culprits is None or check.arrays is None else culprits.find(check.port, *check.arrays)
         if walks is not None:
             message, sides = f"{message} {walks.text}", (walks.side, Side(check.port, says))
-            yield Finding(code, Severity.ERROR, message, sides, fix=walks.fix)
+            of_walk = walks.evidence
+            evidence = replace(
+                evidence,
+                further=of_walk.further,
+                walks=of_walk.walks,
+                lines=of_walk.lines,
+                names=of_walk.names,
+            )
+            yield Finding(code, Severity.ERROR, message, sides, fix=walks.fix, evidence=evidence)
             continue
         if sources is not None and (ids := sources.exchanged_ids(check)) is not None:
             text, fix, side = ids
-            yield Finding(code, Severity.ERROR, f"{message} {text}", (side, Side(check.port, says)), fix=fix)
+            sides = (side, Side(check.port, says))
+            yield Finding(code, Severity.ERROR, f"{message} {text}", sides, fix=fix, evidence=evidence)
             continue
         if sources is not None and (written := sources.text(check.port)):
             begins = _begins(check)
@@ -54,7 +66,7 @@ def wrong_words(
             back = "" if check.cause is not None else sources.read_back(check.port, check.arrays)
             fix = fix or f"{look}{': inputs or weights of before' * bool(begins)}."
             message, fix = (f"{message} {back}", f"{fix} {_COPY}") if back else (message, fix)
-        yield Finding(code, Severity.ERROR, message, (Side(check.port, says),), fix=fix)
+        yield Finding(code, Severity.ERROR, message, (Side(check.port, says),), fix=fix, evidence=evidence)
 
 
 def with_words(others: Sequence[Finding], words: Sequence[Finding]) -> tuple[Finding, ...]:

@@ -53,6 +53,7 @@ from memtile.importers.mlir.token_packets import Text
 from memtile.importers.mlir.types import Shaped
 from memtile.importers.mlir.unstarted_bds import endless_findings, unstarted_findings, with_unstarted
 from memtile.importers.timed_alone import timed_alone
+from memtile.importers.unmoved_arrays import unmoved_array_findings
 from memtile.model.state.causes import CoreCause
 from memtile.plain_text import markup_text
 from memtile.runs.array_names import Given, Wanted
@@ -278,6 +279,7 @@ class Loaded:
         if sequence is not None:
             for of_host in (endless_findings, unstarted_findings, uneven_findings):
                 chained |= {each.message: each for each in of_host(self.configured, sequence)}
+            chained |= {each.message: each for each in unmoved_array_findings(sequence)}
         moves = sequence.moves if sequence is not None else ()
         chain_findings = tuple(chained.values())  # of a device that is loaded again once
         return Oddities((*of_chains, *moves), chain_findings, partial(_unheld, devices))

@@ -10,9 +10,11 @@ from types import MappingProxyType
 from memtile.explain.findings import Finding
 from memtile.explain.repairs import Candidate, hides
 from memtile.importers.mlir.reader import read
+from memtile.importers.mlir.repairs.both_ends import both_ends_candidates
 from memtile.importers.mlir.repairs.design_text import DesignText, Suspects
 from memtile.importers.mlir.repairs.exchanges import exchange_candidates
 from memtile.importers.mlir.repairs.fifos import form_candidates
+from memtile.importers.mlir.repairs.host_arrays import array_candidates
 from memtile.importers.mlir.repairs.host_steps import host_candidates
 from memtile.importers.mlir.repairs.numbers import advised_candidates, number_candidates
 from memtile.importers.mlir.repairs.releases import Found, fifo_candidates, lock_candidates
@@ -72,7 +74,10 @@ _BY_CODE: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "MT0401": ("object_fifo", "stride", "offset", "order", "padding"),
         "MT0402": ("order", "offset", "padding"),
         "MT0403": ("buffer", "padding", "length", "size"),
-        "MT0405": ("array", "padding", "offset", "stride", "buffer", "next_bd", "lock_value", "flow", "type"),
+        "MT0405": (
+            *("array", "padding", "offset", "stride", "buffer", "next_bd", "lock_value", "flow", "type"),
+            "packet_id",
+        ),
     }
 )
 """Kinds of change that are likelier where the first findings have a code."""
@@ -100,6 +105,8 @@ _SOURCES = (
     stream_candidates,
     number_candidates,
     exchange_candidates,
+    array_candidates,
+    both_ends_candidates,
 )
 _SAID_BY_IT: Sequence[Callable[[DesignText, Finding | None], Iterator[Found]]] = (
     advised_candidates,

@@ -60,7 +60,7 @@ def _arrays(design: DesignText, sequence: Operation) -> Iterator[Found]:
     """Two arrays of as many elements, exchanged in all transfers of two channels."""
     streams: dict[_Stream, list[tuple[Operation, int]]] = {}
     for each in design.inside(sequence, MEMCPY, BD):
-        at = _array_token(design, each)
+        at = array_token(design, each)
         if at is not None:
             streams.setdefault(stream_of(design, each), []).append((each, at))
     if len(streams) > _MOST:
@@ -78,12 +78,12 @@ def _arrays(design: DesignText, sequence: Operation) -> Iterator[Found]:
 
 def stream_of(design: DesignText, move: Operation) -> _Stream:
     """The channel and the array of a transfer of the host."""
-    at = _array_token(design, move)
+    at = array_token(design, move)
     return _channel(design, move), "" if at is None else design.words[at]
 
 
-def _array_token(design: DesignText, move: Operation) -> int | None:
-    """Token of the array of a transfer."""
+def array_token(design: DesignText, move: Operation) -> int | None:
+    """Token of the array of a transfer; None if it names none."""
     return next((at for span in move.spans for at in range(*span) if design.words[at][:1] == "%"), None)
 
 

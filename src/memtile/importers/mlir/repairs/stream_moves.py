@@ -6,8 +6,9 @@ begins a row late does so in every task. Such moves are of one channel and one a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
+from itertools import combinations, pairwise
+from math import prod
 from typing import NamedTuple
 
 from memtile.arch.tiles import WORD_BYTES
@@ -22,14 +23,12 @@ from memtile.importers.mlir.repairs.releases import Found
 from memtile.importers.mlir.tree import Operation
 
 _FIFO = "aie.objectfifo"
-_SHIFTED = re.compile(r"is (early|late) by (\d+) elements")
-_WALK = re.compile(r"sizes ([\d, ]+) and strides ([\d, ]+)")
-_LINE = re.compile(r"\(line (\d+)\)")
-_NAME = re.compile(r"'([^']+)'")
 _SAID, _ROW, _SLIP, _BYTES, _ALIKE = 0.1, 0.55, 0.6, 0.5, 0.1
 """How unlikely an offset is by which words are said to be off, one that is off by a row or an element, one in
 bytes, and how much more a change is of all moves than of one."""
+_PAIR = 0.3  # how unlikely two numbers of all moves are exchanged, or their offsets come in another order
 _MOST = 64  # moves of a stream
+_LEAST_MOVES = 3  # of a stream whose order is changed
 _MOST_STREAMS = 12
 
 
@@ -49,11 +48,15 @@ def stream_move_candidates(design: DesignText, finding: Finding | None) -> Itera
         design: the text.
         finding: the first one.
     """
-    message = "" if finding is None else finding.message
-    for (channel, _), moves in list(_streams(design).items())[:_MOST_STREAMS]:
+    late = 0 if finding is None else finding.evidence.late
+    streams = dict(list(_streams(design).items())[:_MOST_STREAMS])
+    for (channel, _), moves in streams.items():
         if len(moves) <= _MOST:
-            yield from _offsets(design, channel, moves, message)
+            yield from _offsets(design, channel, moves, late)
             yield from _alike(design, channel, moves)
+            yield from _exchanged(design, channel, moves)
+            yield from _reordered(design, channel, moves, [*streams.values()])
+    yield from _stepped(design)
     if finding is not None:
         yield from _said_walks(design, finding)
 
@@ -79,7 +82,7 @@ def _title(channel: str, moves: Sequence[Operation]) -> str:
     return f"{where}{f', all {len(moves)} moves' * (len(moves) > 1)} of {name}"
 
 
-def _offsets(design: DesignText, channel: str, moves: Sequence[Operation], message: str) -> Iterator[Found]:
+def _offsets(design: DesignText, channel: str, moves: Sequence[Operation], late: int) -> Iterator[Found]:
     """All of a stream begin so much earlier or later, or at places that are bytes and not elements."""
     offsets = [each for move in moves for each in [_offset(design, move)] if each is not None]
     if len(offsets) < len(moves):
@@ -90,7 +93,7 @@ def _offsets(design: DesignText, channel: str, moves: Sequence[Operation], messa
         design.element_bytes(moves[0]),
     )
     more = ", and so on" if len(moves) > 1 else ""
-    for step, unlikely in _steps(design, moves[0], min(values), message).items():
+    for step, unlikely in _steps(design, moves[0], min(values), late).items():
         how = f"begin {abs(step)} element{'s' * (abs(step) > 1)} {'later' if step > 0 else 'earlier'}"
         changes = _with_offsets(design, moves, offsets, [each + step for each in values])
         says = f"{title}: {how}: offset {values[0] + step} instead of {values[0]}{more}"
@@ -102,12 +105,11 @@ def _offsets(design: DesignText, channel: str, moves: Sequence[Operation], messa
         yield moves[0], Candidate("offset", says, changes, _BYTES)
 
 
-def _steps(design: DesignText, move: Operation, least: int, message: str) -> dict[int, float]:
+def _steps(design: DesignText, move: Operation, least: int, late: int) -> dict[int, float]:
     """How much later moves may begin: by what a finding says, by a row, by an element, from the start on."""
-    said = _SHIFTED.search(message)
     rows = {each.value for each in _numbers(design, move) if each.part == "stride" and each.value > 1}
     every = [
-        *([(int(said[2]), _SAID)] if said else []),
+        *([(abs(late), _SAID)] if late else []),
         *((row, _ROW) for row in sorted(rows)),
         (1, _SLIP),
     ]
@@ -157,13 +159,71 @@ def _alike(design: DesignText, channel: str, moves: Sequence[Operation]) -> Iter
             yield moves[0], Candidate(first.part, says, changes, unlikely + _ALIKE)
 
 
+def _exchanged(design: DesignText, channel: str, moves: Sequence[Operation]) -> Iterator[Found]:
+    """Two sizes or strides in each other's place in all moves of a stream, which have them in common."""
+    every = [_numbers(design, each) for each in moves]
+    if len(moves) == 1 or len({tuple((n.role, n.part) for n in each) for each in every}) > 1:
+        return
+    alike = [same for same in zip(*every, strict=True) if len({each.value for each in same}) == 1]
+    for one, other in combinations(alike, 2):
+        part, values = one[0].part, (one[0].value, other[0].value)
+        if part == "offset" or part != other[0].part or values[0] == values[1] or min(values) < 1:
+            continue
+        changes: list[Change] = []
+        for move, first, second in zip(moves, one, other, strict=True):
+            changes += design.with_number(move, first.at, values[1])
+            changes += design.with_number(move, second.at, values[0])
+        says = f"{_title(channel, moves)}: exchange the {part}s {values[0]} and {values[1]}"
+        yield moves[0], Candidate(part, says, changes, _PAIR)
+
+
+def _reordered(
+    design: DesignText, channel: str, moves: Sequence[Operation], streams: Sequence[Sequence[Operation]]
+) -> Iterator[Found]:
+    """The moves of a stream in the order of the offsets of another stream, or in that of their places."""
+    offsets = [each for move in moves for each in [_offset(design, move)] if each is not None]
+    values = [each.value for each in offsets]
+    if len(values) < len(moves) or len(set(values)) < max(len(values), _LEAST_MOVES):
+        return
+    others = [[each.value for move in some for each in [_offset(design, move)] if each] for some in streams]
+    orders = [sorted(values), *(each for each in others if sorted(each) == sorted(values))]
+    for order in dict.fromkeys(map(tuple, orders)):
+        if list(order) != values:
+            changes = _with_offsets(design, moves, offsets, order)
+            first = ", ".join(map(str, order[:_LEAST_MOVES]))
+            how = f"offsets {first}, .. instead of {', '.join(map(str, values[:_LEAST_MOVES]))}, .."
+            rises = list(order) == sorted(values)
+            says = f"{_title(channel, moves)}: another order, {how}"
+            yield moves[0], Candidate("order", says, changes, _PAIR if rises else 2 * _PAIR)
+
+
+def _stepped(design: DesignText) -> Iterator[Found]:
+    """The moves of one array that one line made, as far apart as each has elements."""
+    groups: dict[tuple[int, str], list[Operation]] = {}
+    for (_, array), moves in _streams(design).items():
+        for move in moves:
+            groups.setdefault((move.line, array), []).append(move)
+    for moves in groups.values():
+        offsets = [each for move in moves for each in [_offset(design, move)] if each is not None]
+        values = [each.value for each in offsets]
+        if not _LEAST_MOVES <= len(values) == len(moves) <= _MOST:
+            continue
+        counts = {prod(n.value for n in _numbers(design, move) if n.part == "size") for move in moves}
+        steps = {after - before for before, after in pairwise(values)}
+        if len(counts) == len(steps) == 1 and counts != steps:
+            (count,), (step,) = counts, steps
+            new = [values[0] + n * count for n in range(len(values))]
+            changes = _with_offsets(design, moves, offsets, new)
+            says = f"line {moves[0].line}, all {len(moves)} moves: offsets {count} apart instead of {step}"
+            yield moves[0], Candidate("offset", says, changes, _PAIR)
+
+
 def _said_walks(design: DesignText, finding: Finding) -> Iterator[Found]:
-    """The sizes and strides that the advice of a finding has, in the object FIFOs and moves that it names."""
-    names, lines = {*_NAME.findall(finding.fix)}, {int(line) for line in _LINE.findall(finding.message)}
-    for found in _WALK.finditer(finding.fix):
-        walk = [[int(each) for each in part.split(", ")] for part in found.groups()]
+    """The sizes and strides that a finding advises, in the object FIFOs and moves that it names."""
+    advised = finding.evidence
+    for walk in advised.walks:
         for move in design.named(_FIFO, BD, MEMCPY):
-            if move.line in lines or design.symbol(move) in names:
+            if move.line in advised.lines or design.symbol(move) in advised.names:
                 yield from _with_walk(design, move, *walk)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from memtile.explain.evidence import Evidence
 from memtile.explain.findings import Finding
 from memtile.explain.off_by import other_values
 from memtile.explain.repairs import Candidate
@@ -23,18 +24,21 @@ def value_candidates(design: DesignText, finding: Finding | None) -> Iterator[Fo
         design: the text.
         finding: the first one; candidates are only made of one that says how far words are off.
     """
-    message = "" if finding is None else finding.message
+    if finding is None:
+        return
     for constant in design.named(_CONSTANT):
         if _is_computed_with(constant):
             for _, at, value in [*design.numbers(constant)][:1]:
-                yield from _others(design, constant, at, value, message)
+                yield from _others(design, constant, at, value, finding.evidence)
     for write in design.named(_PARAMETER):
         for _, at, value in [*design.numbers(write)][-1:]:
-            yield from _others(design, write, at, value, message)
+            yield from _others(design, write, at, value, finding.evidence)
 
 
-def _others(design: DesignText, operation: Operation, at: int, value: int, message: str) -> Iterator[Found]:
-    for n, other in enumerate(other_values(value, message)):
+def _others(
+    design: DesignText, operation: Operation, at: int, value: int, evidence: Evidence
+) -> Iterator[Found]:
+    for n, other in enumerate(other_values(value, evidence)):
         says = f"line {operation.line}: the value {other} instead of {value}"
         unlikely = _UNLIKELY + 0.1 * n
         yield operation, Candidate("value", says, design.with_number(operation, at, other), unlikely)

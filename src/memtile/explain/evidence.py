@@ -1,0 +1,56 @@
+"""The numbers behind a finding about wrong words: by how much they are off, and the walk that would be right.
+
+Sentences are for readers; what searches for repairs takes these numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple
+
+
+class AdvisedWalk(NamedTuple):
+    """A walk that a channel should have, in words, the outermost dimension first.
+
+    Attributes:
+        sizes: of its dimensions.
+        strides: of its dimensions.
+    """
+
+    sizes: tuple[int, ...]
+    strides: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What a finding has measured of words that are wrong.
+
+    Attributes:
+        late: elements by which an output begins later than expected; earlier ones are negative.
+        times: an output is so many times as large as expected; 0 = no such factor is known.
+        bits: by so many bits too few each element was shifted to the right; too many are negative.
+        made: of each block of elements how many were made, and how many the block has; (0, 0) = not known.
+        more: each wrong element is so much larger than expected; smaller is negative.
+        further: words by which the channel of the finding should begin later in its memory.
+        walks: walks that channels should have, one or another of them.
+        lines: of the text, which say the channels of the walks; a program or a graph has none.
+        names: of the channels of the walks, as users call them.
+        short: elements that an input lacks, of what the rest of the design takes.
+    """
+
+    late: int = 0
+    times: Fraction = Fraction(0)
+    bits: int = 0
+    made: tuple[int, int] = (0, 0)
+    more: int = 0
+    further: int = 0
+    walks: Sequence[AdvisedWalk] = ()
+    lines: Sequence[int] = ()
+    names: Sequence[str] = ()
+    short: int = 0
+
+
+NO_EVIDENCE = Evidence()
+"""Of a finding that has measured nothing."""
