@@ -220,7 +220,7 @@ def watched(values: Any, kind: Motion | None, column: str) -> Watched:
 
 
 def constants(fields: Any) -> Any:
-    """The same tuple of arrays, or of such tuples, watched as what does not move; what ``cells`` views stays as it is."""
+    """The same tuple of arrays, or of such tuples, watched as what does not move; views stay as they are."""
     if isinstance(fields, SimpleNamespace):
         return fields
     if isinstance(fields, tuple):
