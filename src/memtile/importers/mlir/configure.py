@@ -394,6 +394,19 @@ def _sees(tile: Tile, lock: Lock) -> bool:
     return away == (0, 0) or (tile.kind.role == "memory" and away in ((-1, 0), (1, 0)))
 
 
+def _exchange(made: Configured, end: EndDescription, *, receives: bool) -> str:
+    """The repair of a flow whose tiles are in each other's place; empty if they are not."""
+    ends = [
+        (flow.targets, flow.sources) if receives else (flow.sources, flow.targets)
+        for flow in made.device.flows
+    ]
+    for other in (other for own, others in ends if end in own for other in others):
+        there, here = len(made.tiles[other.tile].mm2s), len(made.tiles[end.tile].mm2s)  # S2MM as many
+        if other.bundle == end.bundle and end.channel < there and other.channel < here:
+            return "Exchange the tiles of the flow: the other one has such a channel."
+    return ""
+
+
 def _end(made: Configured, end: EndDescription, *, receives: bool = False) -> End:
     """The channel or port of the switch that an end of a flow is."""
     tile = made.tiles[end.tile]
@@ -408,7 +421,12 @@ def _end(made: Configured, end: EndDescription, *, receives: bool = False) -> En
             source="mlir-aie, WireBundle",
         )
     if end.bundle == "DMA":
-        return (tile.s2mm if receives else tile.mm2s)[end.channel]
+        channels = tile.s2mm if receives else tile.mm2s
+        try:
+            return channels[end.channel]
+        except DesignError as error:
+            step = _exchange(made, end, receives=receives)
+            raise DesignError([replace(each, next_step=step) for each in error.problems]) from None
     return SwitchEnd(tile, port_name(end.bundle, end.channel), receives)
 
 
