@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from math import prod
 
-from memtile.arch.tiles import DIRECTIONS, WORD_BYTES, TileKind
+from memtile.arch.tiles import WORD_BYTES, TileKind
 from memtile.design.tile import Tile
 from memtile.errors import InputFileError, raise_if
 from memtile.importers.mlir.configure import memory_of, seen_lock
@@ -362,7 +362,7 @@ def await_task(reader: Reader, form: Call) -> None:
         raise operation_error(at, says, "a task with issue_token = true", reason="mlir_token", step=step)
     started = reader.tokens.get(task.channel)
     if not task.started:
-        says = f"task {task.name} on {_channel_name(task)} is never started"
+        says = f"task {task.name} is never started"
         step = "Start it with aiex.dma_start_task."
         raise form.error(says, "a task that is started", reason="mlir_token", step=step)
     if not started:
@@ -377,12 +377,6 @@ def await_task(reader: Reader, form: Call) -> None:
     if not task.pending and not reader.bds.starts_again(form.operation, form.values[0]):
         _give_back(reader, form, task, again=True)
         task.awaited = True
-
-
-def _channel_name(task: SequenceTask) -> str:
-    """``interface(0,0) S2MM 0``: the channel of a task as findings have it."""
-    column, row = task.tile.place or (0, 0)
-    return f"{task.tile.kind.name}({column},{row}) {DIRECTIONS[task.port[0]]} {task.port[1]}"
 
 
 def free_task(reader: Reader, form: Call) -> None:
