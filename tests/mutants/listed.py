@@ -1371,6 +1371,27 @@ MUTANTS = (
         f"{UNSTARTED}::test_descriptors_that_tasks_are_given",
     ),
     Mutant(
+        "the last of several that end beyond an array is off where a part is left out",
+        "explain/moves.py",
+        "(alone and 0 <= move.elements <= int(move.touched.max()))",
+        "(0 <= move.elements <= int(move.touched.max()))",
+        f"{MOVES}::test_ways_to_share_a_memory_that_are_meant",
+    ),
+    Mutant(
+        "a destination of a packet flow is told with another flow of its source",
+        "importers/mlir/packet_flows.py",
+        "            with reading(flow.operation):\n                targets",
+        "            with reading(way.flow.operation):\n                targets",
+        "tests/faults/test_channel_numbers.py::test_a_destination_of_a_packet_flow_is_told_with_its_own_flow",
+    ),
+    Mutant(
+        "the tiles of each flow without a channel are exchanged",
+        "importers/mlir/configure.py",
+        " and end.channel < there and other.channel < here:",
+        ":",
+        "tests/faults/test_channel_numbers.py::test_a_flow_whose_tiles_are_exchanged_is_told_so",
+    ),
+    Mutant(
         "a stride in the middle between two rows is almost one of them",
         "explain/moves.py",
         "_NEAR = 16",
@@ -1425,6 +1446,13 @@ MUTANTS = (
         "device=settings.device, kernels=kernels, costs=costs,",
         "device=settings.device, costs=costs,",
         "tests/clients/test_iron_commands.py::test_a_program_takes_kernels_and_costs_of_the_command",
+    ),
+    Mutant(
+        "wrong words are told before the warning of what made them wrong",
+        "explain/finding_places.py",
+        "Severity.WARNING if follows else finding.severity",
+        "finding.severity",
+        "tests/words/test_findings.py::test_a_mistake_comes_before_the_words_that_it_made_wrong",
     ),
     Mutant(
         "one mistake in two lines is one finding",
