@@ -48,6 +48,7 @@ UNSTARTED = "tests/faults/test_unstarted_bds.py"
 BALANCE = "tests/faults/test_word_balance.py"
 ALIKE = "tests/faults/test_alike_cores.py"
 MOVES = "tests/faults/test_odd_moves.py"
+CUT = "tests/faults/test_cut_streams.py"
 KNOWN = "tests/faults/test_known_memories.py"
 CULPRITS = "tests/faults/test_stream_culprits.py"
 UNITS = "tests/timing/test_forward_units.py::"
@@ -1446,6 +1447,41 @@ MUTANTS = (
         "device=settings.device, kernels=kernels, costs=costs,",
         "device=settings.device, costs=costs,",
         "tests/clients/test_iron_commands.py::test_a_program_takes_kernels_and_costs_of_the_command",
+    ),
+    Mutant(
+        "a wait for the other direction is one for a token that is not asked for",
+        "check/host_rules.py",
+        "        if len(tokens) > wanted:\n",
+        "        if False:\n",
+        f"{CUT}::test_a_wait_for_the_other_direction_of_a_channel",
+    ),
+    Mutant(
+        "a result that is waited for may be what another wait means",
+        "check/host_rules.py",
+        "        if len(tokens) > wanted:\n",
+        "        if tokens:\n",
+        f"{CUT}::test_a_wait_for_a_task_that_asks_for_no_token_where_the_other_one_is_waited_for",
+    ),
+    Mutant(
+        "the lengths of two ends are told where the tasks begin",
+        "check/streams.py",
+        "        _said(subject, task, task.bds[0]) for",
+        "        task.place for",
+        f"{CUT}::test_two_ends_of_different_length_are_told_where_their_descriptors_are_written",
+    ),
+    Mutant(
+        "a stream that ends within a descriptor is told at who waits",
+        "explain/deadlock/ends.py",
+        "bool(self.waits.engine.channels.moved[receiver.number] > 0)",
+        "False",
+        f"{CUT}::test_a_stream_that_ends_within_a_descriptor_is_told_at_its_sender",
+    ),
+    Mutant(
+        "a sender that has ended is told where it was started",
+        "check/play.py",
+        "self.engine.bd_places.get((tile, task.bds[-1].number)) or task.place",
+        "task.place",
+        f"{CUT}::test_a_stream_that_ends_within_a_descriptor_is_told_at_its_sender",
     ),
     Mutant(
         "wrong words are told before the warning of what made them wrong",

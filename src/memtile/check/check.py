@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
+from memtile.arch.tiles import DIRECTIONS, S2MM
 from memtile.arch.timing import chosen_timing
 from memtile.check.bd_reuse import reuse_findings
 from memtile.check.check_result import CheckResult
@@ -152,9 +153,18 @@ def _with_few_numbers(name: str, subject: Subject, known: Collection[tuple[str, 
 
 
 def _key(finding: Finding) -> tuple[str, ...]:
-    """What findings have in common that say the same with other numbers; a refusal may be about these."""
+    """What findings have in common that say the same with other numbers; a refusal may be about these.
+
+    Which task of a channel is the last one before all waits for ever, and who of the others waits in the
+    middle of its own, hangs on the numbers: of a hang, the channel that lacks words counts.
+    """
     first = finding.sides[0] if finding.sides and finding.code not in _REFUSED else None
-    return (finding.code, finding.message) if first is None else (finding.code, first.who, first.place)
+    if first is None:
+        return finding.code, finding.message
+    if finding.code in OF_WAITS:
+        receivers = (side.who for side in finding.sides if DIRECTIONS[S2MM] in side.who)
+        return finding.code, next(receivers, first.who)
+    return finding.code, first.who, first.place
 
 
 def _with_hangs(

@@ -367,7 +367,12 @@ class ChainEnd:
             did, fix = self._all_sent()
             cores = self._starving_cores(first) if self._part_moved() is None else []
             if not cores:
-                return self._made("MT0304", f"{says}; {self._name} {did}", fix)
+                made, own = (
+                    self._made("MT0304", f"{says}; {self._name} {did}", fix),
+                    self.words.side(self.party),
+                )
+                cut = self._is_cut(first)
+                return replace(made, sides=tuple(dict.fromkeys((own, *made.sides)))) if cut else made
             if len(cores) > 1:
                 return self._starved_cores(cores, did, fix)
             short = short_sender(self.party, cores[0], self.waits, self.words)
@@ -375,6 +380,12 @@ class ChainEnd:
         no_task = "never had a task" if used is False else "has no task"
         code = self._code("MT0312", "MT0113")
         return self._made(code, f"{says}; {self._name} {no_task}", f"Start a task on {self._name}.")
+
+    def _is_cut(self, receiver: Party) -> bool:
+        """Whether the last words end within a descriptor of their receiver: then a length is off."""
+        return receiver.kind is PartyKind.CHANNEL and bool(
+            self.waits.engine.channels.moved[receiver.number] > 0
+        )
 
     def _takes_any_order(self, receiver: Party) -> bool:
         """Whether headers of packets choose the descriptors of a channel, and it has taken some of them."""
