@@ -1472,8 +1472,8 @@ MUTANTS = (
     Mutant(
         "a stream that ends within a descriptor is told at who waits",
         "explain/deadlock/ends.py",
-        "bool(self.waits.engine.channels.moved[receiver.number] > 0)",
-        "False",
+        "PartyKind.CHANNEL and bool(\n            self.waits.engine.channels.moved[receiver.number] > 0\n        )",
+        "PartyKind.CHANNEL and False",
         f"{CUT}::test_a_stream_that_ends_within_a_descriptor_is_told_at_its_sender",
     ),
     Mutant(
