@@ -1472,7 +1472,7 @@ MUTANTS = (
     Mutant(
         "a stream that ends within a descriptor is told at who waits",
         "explain/deadlock/ends.py",
-        "PartyKind.CHANNEL and bool(\n            self.waits.engine.channels.moved[receiver.number] > 0\n        )",
+        "PartyKind.CHANNEL and bool(moved[receiver.number] > 0)",
         "PartyKind.CHANNEL and False",
         f"{CUT}::test_a_stream_that_ends_within_a_descriptor_is_told_at_its_sender",
     ),
@@ -1482,6 +1482,20 @@ MUTANTS = (
         "self.engine.bd_places.get((tile, task.bds[-1].number)) or task.place",
         "task.place",
         f"{CUT}::test_a_stream_that_ends_within_a_descriptor_is_told_at_its_sender",
+    ),
+    Mutant(
+        "a lock that starts full is not named where nothing was written",
+        "explain/race_sides.py",
+        "if self._began[lock] > 0), default=-1)",
+        "if False), default=-1)",
+        "tests/faults/test_sent_too_early.py::test_a_lock_that_starts_full_is_named_where_nothing_was_written",
+    ),
+    Mutant(
+        "words left over come before the sender that was too early",
+        "explain/oddities.py",
+        "finding.code == _LEFT_OVER and any(side.who in senders",
+        "False and any(side.who in senders",
+        "tests/faults/test_sent_too_early.py::test_words_left_over_follow_from_a_sender_that_was_too_early",
     ),
     Mutant(
         "wrong words are told before the warning of what made them wrong",

@@ -110,6 +110,8 @@ class Oddities:
         apart = {side.who for each in pairs for side in each.sides}
         of_pairs = {side.place.partition(", ")[2] or side.place for each in pairs for side in each.sides}
         left = [each for each in findings if pairs and each.code == _LEFT_OVER and not _names(each, of_pairs)]
+        early = {each.sides[0].who for each in findings if each.code == _UNWRITTEN and len(each.sides) == 1}
+        left += [each for each in findings if each not in left and _is_sent_by(each, early)]
         findings = (*(each for each in findings if each not in left), *left)  # which only follow
         return tuple(
             replace(each, severity=Severity.NOTE)
@@ -228,6 +230,11 @@ def _comes_of_moves(finding: Finding, moved: Collection[str]) -> bool:
 def _names(finding: Finding, places: Collection[str]) -> bool:
     """Whether a finding is about one of some places of a text."""
     return any(place and place in side.place for place in places for side in finding.sides)
+
+
+def _is_sent_by(finding: Finding, senders: Collection[str]) -> bool:
+    """Whether words are left over that some have sent, who sent others before there was anything to send."""
+    return finding.code == _LEFT_OVER and any(side.who in senders for side in finding.sides[1:])
 
 
 def _error(finding: Finding) -> Finding:

@@ -139,6 +139,13 @@ class Sides:
         began = int(self._began[number]) if number >= 0 else 0
         return f"{self._lock(number)} starts at {began}: " if began else ""
 
+    def full_from_the_start(self, reader: RaceAccess) -> str:
+        """The lock that says to a channel that there is data before anything has come; empty if none does."""
+        if self._is_core(reader) or reader.agent == HOST:
+            return ""
+        number = min((lock for lock in self._taken(reader) if self._began[lock] > 0), default=-1)
+        return f"{self._lock(number)} starts at {self._began[number]}" if number >= 0 else ""
+
     def data_fix(self, reader: RaceAccess, writer: RaceAccess) -> str:
         """A repair that orders a read after a write."""
         common = self._given(writer) & self._taken(reader)

@@ -28,6 +28,8 @@ from memtile.jit.tables import plain
 from memtile.model.dma.channel_registers import OUT_OF_ORDER_MASK, QUEUE_START_BD_MASK
 from memtile.model.state.causes import LINKS, Cause, CorePhase, Phase
 
+_FEW = 2  # senders that a finding names
+
 
 @dataclass(frozen=True, slots=True)
 class ChainEnd:
@@ -310,7 +312,11 @@ class ChainEnd:
             taken, all_of_it, name = part
             does = f"takes {taken} of the {all_of_it} words of {name}"
             says = f"{self._name} {does}, and more are sent to it: {words}"
-            return self._made("MT0323", says, f"Receive all {all_of_it} words.")
+            senders = sorted(self.waits.streams.senders_to(self.party.number))
+            sides = [Side(called(self.waits.engine, ch), "sends to it") for ch in senders[:_FEW]]
+            return self._made(
+                "MT0323", says, f"Receive all {all_of_it} words.", [self.words.side(self.party), *sides]
+            )
         if used and (endless := self._sends_on()) is not None:
             name = self.words.name(endless)
             says = f"{name} sends endlessly to {self._name}, which has no task left: {words}"
@@ -383,9 +389,8 @@ class ChainEnd:
 
     def _is_cut(self, receiver: Party) -> bool:
         """Whether the last words end within a descriptor of their receiver: then a length is off."""
-        return receiver.kind is PartyKind.CHANNEL and bool(
-            self.waits.engine.channels.moved[receiver.number] > 0
-        )
+        moved = self.waits.engine.channels.moved
+        return receiver.kind is PartyKind.CHANNEL and bool(moved[receiver.number] > 0)
 
     def _takes_any_order(self, receiver: Party) -> bool:
         """Whether headers of packets choose the descriptors of a channel, and it has taken some of them."""
