@@ -49,6 +49,7 @@ BALANCE = "tests/faults/test_word_balance.py"
 ALIKE = "tests/faults/test_alike_cores.py"
 MOVES = "tests/faults/test_odd_moves.py"
 CUT = "tests/faults/test_cut_streams.py"
+TOKENS = "tests/faults/test_token_flows.py"
 KNOWN = "tests/faults/test_known_memories.py"
 CULPRITS = "tests/faults/test_stream_culprits.py"
 UNITS = "tests/timing/test_forward_units.py::"
@@ -1496,6 +1497,41 @@ MUTANTS = (
         "finding.code == _LEFT_OVER and any(side.who in senders",
         "False and any(side.who in senders",
         "tests/faults/test_sent_too_early.py::test_words_left_over_follow_from_a_sender_that_was_too_early",
+    ),
+    Mutant(
+        "a flow of another id than the tokens of its tile is none",
+        "importers/mlir/token_flows.py",
+        "all(flow.packet != controller for flow in own)",
+        "False",
+        f"{TOKENS}::test_a_flow_of_another_id_than_the_tokens_of_its_tile[2]",
+    ),
+    Mutant(
+        "a flow of tokens of another id is wrong where nobody waits",
+        "importers/mlir/token_flows.py",
+        "waiting=((who,),), latent=True)",
+        "waiting=((who,),))",
+        f"{TOKENS}::test_a_flow_of_another_id_where_nobody_waits_may_be_meant",
+    ),
+    Mutant(
+        "tokens without a way are no finding before a run",
+        "check/host_rules.py",
+        "or _is_in_vain(wait) or gets_out(subject.engine, wait.ch):",
+        "or True:",
+        f"{TOKENS}::test_tokens_without_a_flow_are_told_before_a_run",
+    ),
+    Mutant(
+        "tokens get to no port of the host",
+        "explain/deadlock/tokens.py",
+        '            return TILE_KINDS[kind].role == "interface"',
+        "            return False",
+        f"{TOKENS}::test_a_flow_of_another_id_than_the_tokens_of_its_tile[1]",
+    ),
+    Mutant(
+        "a wait for a token stays beside the flow that does not take it",
+        "explain/oddities.py",
+        "        return _lacks_token(finding, stays)",
+        "        return False",
+        f"{TOKENS}::test_a_flow_of_another_id_than_the_tokens_of_its_tile[2]",
     ),
     Mutant(
         "wrong words are told before the warning of what made them wrong",

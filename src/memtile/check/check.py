@@ -15,7 +15,7 @@ from memtile.check.descriptor_rules import descriptor_findings, row_findings
 from memtile.check.external_order import external_findings, without_ends
 from memtile.check.guarded_words import with_guarded
 from memtile.check.hangs import hangs, left_out
-from memtile.check.host_rules import await_findings, bench_findings, token_findings
+from memtile.check.host_rules import await_findings, bench_findings, token_findings, way_findings
 from memtile.check.known_memories import known_memories
 from memtile.check.left_words import part_findings
 from memtile.check.lock_rules import wait_findings
@@ -75,6 +75,7 @@ RULES: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
     descriptor_findings,
     stream_findings,
     token_findings,
+    way_findings,
     wait_findings,
     sharing_findings,
     reuse_findings,

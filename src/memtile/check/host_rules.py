@@ -12,7 +12,7 @@ from memtile.check.streams import words_of
 from memtile.check.task_list import GivenTask, HostStep, TokenWait
 from memtile.design.channels import Channel
 from memtile.explain.bd_findings import line_of
-from memtile.explain.deadlock.tokens import silent_tasks
+from memtile.explain.deadlock.tokens import gets_out, silent_tasks, stuck_token
 from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.loose_ends import LooseEnds
 from memtile.explain.names import called
@@ -111,6 +111,22 @@ def _waits_beside(subject: Subject, wait: TokenWait, task: GivenTask) -> Finding
     message = f"The host {does}, of which {wait.sent} are started before that; the task on {other} {says}."
     sides = (Side("the host", does, wait.place), Side(other, says, task.place))
     return Finding("MT0112", Severity.ERROR, message, sides, fix=f"Let it wait for {other} there.")
+
+
+def way_findings(subject: Subject) -> Iterator[Finding]:
+    """One finding for each channel whose tokens a host waits for, and that have no way to it."""
+    if not subject.made or not subject.array:
+        return
+    told = set[int]()
+    for wait in subject.log.waits:
+        if wait.ch in told or _is_in_vain(wait) or gets_out(subject.engine, wait.ch):
+            continue
+        told.add(wait.ch)
+        who = called(subject.engine, wait.ch)
+        does, fix = stuck_token(subject.engine, wait.ch)
+        message = f"The host waits for a token of {who}, which {does}."
+        side = Side("the host", f"waits for a token of {who}", wait.place)
+        yield Finding("MT0112", Severity.ERROR, message, (side,), fix=fix)
 
 
 _LENGTH = "Make both as long as each other."

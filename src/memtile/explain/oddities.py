@@ -130,9 +130,22 @@ ITSELF, LEFT_OUT, UNSTARTED, UNEVEN, OTHER_LENGTH = "MT0124", "MT0126", "MT0127"
 UNMOVED, UNSET, UNSENT = "MT0141", "MT0142", "MT0143"
 _SURE = (BREAKS_SHARING, BESIDE_ROWS, ITSELF, LEFT_OUT, UNSTARTED, UNEVEN, OTHER_LENGTH, HIDDEN_RULE)
 _OF_WALKS = (BREAKS_SHARING, BESIDE_ROWS, BEYOND)
-OTHER_LOCK = "MT0338"
-INSTEAD_OF_WAITS = (ITSELF, UNSTARTED, UNMOVED, UNSET, UNSENT, UNEVEN, OTHER_LENGTH, OTHER_LOCK, HIDDEN_RULE)
+OTHER_LOCK, OTHER_TOKENS = "MT0338", "MT0341"
+INSTEAD_OF_WAITS = (
+    ITSELF,
+    UNSTARTED,
+    UNMOVED,
+    UNSET,
+    UNSENT,
+    UNEVEN,
+    OTHER_LENGTH,
+    OTHER_LOCK,
+    OTHER_TOKENS,
+    HIDDEN_RULE,
+)
 """What has made others wait, if any do."""
+_FOR_TOKENS = ("MT0112", "MT0313")
+"""Of a host that waits for a token."""
 _OPEN = "MT0322"
 """A wait for a lock whose releaser is not known."""
 _NOT_TAKEN = "MT0110"
@@ -174,7 +187,7 @@ def instead_of_waits(odd: Sequence[Finding], others: Sequence[Finding]) -> tuple
     wrong = [
         each
         for each in others
-        if (each.code in _OF_CHAINS or _is_between(each, odd))
+        if (each.code in _OF_CHAINS or _is_between(each, odd) or _lacks_token(each, odd))
         and (each.severity is Severity.ERROR or each.code == _OPEN)
     ]
     apart = [each for each in odd if not _explains(each, wrong)]
@@ -187,6 +200,12 @@ def instead_of_waits(odd: Sequence[Finding], others: Sequence[Finding]) -> tuple
         return (*odd, *others, *apart)
     rest = (each for each in others if not _comes_of(each, stays) and not _is_between(each, odd))
     return (*(_error(each) for each in stays), *(each for each in odd if each not in stays), *rest, *apart)
+
+
+def _lacks_token(finding: Finding, odd: Sequence[Finding]) -> bool:
+    """Whether a host waits for a token of a tile that no flow takes to it."""
+    flows = [each for each in odd if each.code == OTHER_TOKENS and isinstance(each, Suspect)]
+    return finding.code in _FOR_TOKENS and any(each.explains(finding) for each in flows)
 
 
 def _is_between(finding: Finding, odd: Sequence[Finding]) -> bool:
@@ -210,7 +229,7 @@ def _explains(finding: Finding, waits: Sequence[Finding]) -> bool:
 def _comes_of(finding: Finding, stays: Sequence[Finding]) -> bool:
     """Whether a finding only follows from those that stay; of an error a suspect has to explain it."""
     if finding.code not in _OF_CHAINS:
-        return False
+        return _lacks_token(finding, stays)
     own = finding.code in (_OPEN, _NOT_TAKEN)  # may be a fault of its own
     sure = not own and any(not isinstance(each, Suspect) for each in stays)
     sure = sure or not (own or finding.severity is Severity.ERROR)

@@ -49,6 +49,7 @@ from memtile.importers.mlir.sequence.program import (
     program_of,
 )
 from memtile.importers.mlir.sequence.sequence_reader import NO_PARAMETERS, Parameters
+from memtile.importers.mlir.token_flows import token_flow_findings
 from memtile.importers.mlir.token_packets import Text
 from memtile.importers.mlir.types import Shaped
 from memtile.importers.mlir.unstarted_bds import endless_findings, unstarted_findings, with_unstarted
@@ -273,7 +274,7 @@ class Loaded:
     def _odd(self, sequence: SequenceProgram | None) -> Oddities:
         devices = (self.configured, *(sequence.loads if sequence is not None else ()))
         of_chains = (move for made in devices for move in moves_of(made))
-        rules = (next_findings, buffer_findings, hidden_findings, cascade_findings)
+        rules = (next_findings, buffer_findings, hidden_findings, token_flow_findings, cascade_findings)
         chained = {each.message: each for made in devices for rule in rules for each in rule(made)}
         if sequence is not None:
             for of_host in (endless_findings, unstarted_findings, uneven_findings):

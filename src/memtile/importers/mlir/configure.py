@@ -155,9 +155,9 @@ def _at(form: OperationForm, error: DesignError) -> InputFileError:
 
 
 CORE_CONTROL = register_named("core", "Core_Control")
-_CONTROL = "TileControl"
-_FIRMWARE = ("South", 0)  # port of an interface tile behind which firmware is
-_PORT_NAMES = {_CONTROL: "CTRL"}
+TILE_CONTROL = "TileControl"
+FIRMWARE = ("South", 0)  # port of an interface tile behind which firmware is
+_PORT_NAMES = {TILE_CONTROL: "CTRL"}
 _BESIDE = {"PLIO": "programmable logic", "NOC": "the network on chip"}
 _WINDOWS = {(-1, 0): "west", (0, 0): "own", (1, 0): "east"}
 
@@ -469,11 +469,11 @@ def _packets(made: Configured, asked: dict[str, Operation]) -> None:
     are kept there. A circuit from the control port takes their place, as everywhere in mlir-aie's router.
     """
     ends = [flow.sources[0] for flow in made.device.flows if flow.packet is None]
-    circuits = {end.tile for end in ends if end.bundle == _CONTROL}
+    circuits = {end.tile for end in ends if end.bundle == TILE_CONTROL}
     tokens = [
         FlowDescription(
-            [EndDescription(name, _CONTROL, 0)],
-            [EndDescription(name, *_FIRMWARE)],
+            [EndDescription(name, TILE_CONTROL, 0)],
+            [EndDescription(name, *FIRMWARE)],
             made.device.tiles[name].operation,
             made.device.tiles[name].controller or 0,
             keep_header=True,
@@ -528,8 +528,8 @@ def _token_circuits(made: Configured) -> None:
         sources = {source for each in own for source, *_ in (*each.circuits, *each.rules)}
         targets = {(to, n) for each in own for _, _, to, n in each.circuits}
         targets |= {(to, n) for each in own for to, n, *_ in each.masters}
-        if _CONTROL not in sources and _FIRMWARE not in targets:
-            _switch(tile, SwitchDescription(name, own[0].operation, circuits=[(_CONTROL, 0, *_FIRMWARE)]))
+        if TILE_CONTROL not in sources and FIRMWARE not in targets:
+            _switch(tile, SwitchDescription(name, own[0].operation, circuits=[(TILE_CONTROL, 0, *FIRMWARE)]))
 
 
 def _switch(tile: Tile, switch: SwitchDescription) -> None:
