@@ -1529,9 +1529,23 @@ MUTANTS = (
     Mutant(
         "a wait for a token stays beside the flow that does not take it",
         "explain/oddities.py",
-        "        return _lacks_token(finding, stays)",
+        "        return _is_meant(finding, stays)",
         "        return False",
         f"{TOKENS}::test_a_flow_of_another_id_than_the_tokens_of_its_tile[2]",
+    ),
+    Mutant(
+        "a lock of a task that is never started is a mistake of its own",
+        "importers/idle_tasks.py",
+        "waiting = [[each] for each in (name, *locks)]",
+        "waiting = [[name]]",
+        "tests/faults/test_idle_tasks.py::test_a_wait_for_a_lock_of_a_task_that_is_never_started[full-True]",
+    ),
+    Mutant(
+        "whoever waits does so for a task that is never started",
+        "explain/oddities.py",
+        "each.code == code and each.explains(finding) for each in odd)",
+        "each.code == code for each in odd)",
+        "tests/faults/test_idle_tasks.py::test_a_wait_for_a_lock_of_a_task_that_is_never_started[other-False]",
     ),
     Mutant(
         "wrong words are told before the warning of what made them wrong",

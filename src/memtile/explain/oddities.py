@@ -130,8 +130,9 @@ ITSELF, LEFT_OUT, UNSTARTED, UNEVEN, OTHER_LENGTH = "MT0124", "MT0126", "MT0127"
 UNMOVED, UNSET, UNSENT = "MT0141", "MT0142", "MT0143"
 _SURE = (BREAKS_SHARING, BESIDE_ROWS, ITSELF, LEFT_OUT, UNSTARTED, UNEVEN, OTHER_LENGTH, HIDDEN_RULE)
 _OF_WALKS = (BREAKS_SHARING, BESIDE_ROWS, BEYOND)
-OTHER_LOCK, OTHER_TOKENS = "MT0338", "MT0341"
+OTHER_LOCK, OTHER_TOKENS, IDLE = "MT0338", "MT0341", "MT0121"
 INSTEAD_OF_WAITS = (
+    IDLE,
     ITSELF,
     UNSTARTED,
     UNMOVED,
@@ -187,7 +188,7 @@ def instead_of_waits(odd: Sequence[Finding], others: Sequence[Finding]) -> tuple
     wrong = [
         each
         for each in others
-        if (each.code in _OF_CHAINS or _is_between(each, odd) or _lacks_token(each, odd))
+        if (each.code in _OF_CHAINS or _is_between(each, odd) or _is_meant(each, odd))
         and (each.severity is Severity.ERROR or each.code == _OPEN)
     ]
     apart = [each for each in odd if not _explains(each, wrong)]
@@ -202,10 +203,10 @@ def instead_of_waits(odd: Sequence[Finding], others: Sequence[Finding]) -> tuple
     return (*(_error(each) for each in stays), *(each for each in odd if each not in stays), *rest, *apart)
 
 
-def _lacks_token(finding: Finding, odd: Sequence[Finding]) -> bool:
-    """Whether a host waits for a token of a tile that no flow takes to it."""
-    flows = [each for each in odd if each.code == OTHER_TOKENS and isinstance(each, Suspect)]
-    return finding.code in _FOR_TOKENS and any(each.explains(finding) for each in flows)
+def _is_meant(finding: Finding, odd: Sequence[Finding]) -> bool:
+    """Whether a host waits for a token that no flow takes, or somebody for a core and not an idle task."""
+    code = OTHER_TOKENS if finding.code in _FOR_TOKENS else IDLE if finding.code == _NO_PROGRAM else ""
+    return any(isinstance(each, Suspect) and each.code == code and each.explains(finding) for each in odd)
 
 
 def _is_between(finding: Finding, odd: Sequence[Finding]) -> bool:
@@ -229,7 +230,7 @@ def _explains(finding: Finding, waits: Sequence[Finding]) -> bool:
 def _comes_of(finding: Finding, stays: Sequence[Finding]) -> bool:
     """Whether a finding only follows from those that stay; of an error a suspect has to explain it."""
     if finding.code not in _OF_CHAINS:
-        return _lacks_token(finding, stays)
+        return _is_meant(finding, stays)
     own = finding.code in (_OPEN, _NOT_TAKEN)  # may be a fault of its own
     sure = not own and any(not isinstance(each, Suspect) for each in stays)
     sure = sure or not (own or finding.severity is Severity.ERROR)

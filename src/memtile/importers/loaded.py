@@ -19,7 +19,7 @@ from memtile.errors import DesignError, InputFileError, Problem
 from memtile.explain.conditions import SECONDS as CONDITION_SECONDS
 from memtile.explain.findings import Finding
 from memtile.explain.imbalance import instead_of_races, with_imbalances, without_races
-from memtile.explain.oddities import Oddities
+from memtile.explain.oddities import Oddities, instead_of_waits
 from memtile.explain.repairs import SECONDS, Tried
 from memtile.importers.external_runs import NamedArrays, filled, run_alone, taken, without_host
 from memtile.importers.host_locks import set_instead
@@ -405,7 +405,7 @@ class Loaded:
         idle = tuple(never_started(self.array.engine, sequence))
         done = self._with_links(done, self.configured, *sequence.loads)
         result = with_host_writes(done.result, by_host)
-        result = replace(result, findings=(*idle, *result.findings)) if idle else result
+        result = replace(result, findings=instead_of_waits(idle, result.findings)) if idle else result
         return replace(done, result=result, oddities=self._odd(sequence)).explained()
 
     def instructions(self, *arguments: npt.ArrayLike | None) -> bytes:
