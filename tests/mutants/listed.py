@@ -1548,6 +1548,13 @@ MUTANTS = (
         "tests/faults/test_idle_tasks.py::test_a_wait_for_a_lock_of_a_task_that_is_never_started[other-False]",
     ),
     Mutant(
+        "a task that a host starts too early is not said to be its",
+        "explain/race_findings.py",
+        "if one.earlier is not None and sides.host_starts(one.earlier)",
+        "if False and sides.host_starts(one.earlier)",
+        "tests/data/test_races.py::test_tasks_of_a_host_are_put_in_order_by_the_host",
+    ),
+    Mutant(
         "wrong words are told before the warning of what made them wrong",
         "explain/finding_places.py",
         "Severity.WARNING if follows else finding.severity",
