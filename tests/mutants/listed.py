@@ -1555,6 +1555,27 @@ MUTANTS = (
         "tests/data/test_races.py::test_tasks_of_a_host_are_put_in_order_by_the_host",
     ),
     Mutant(
+        "a part of another buffer is wrong although another channel moves what it leaves out",
+        "explain/strayed_moves.py",
+        "if not any(_touches(each, others[0].key, odd) for each in elsewhere):",
+        "if True:",
+        "tests/faults/test_strayed_moves.py::test_parts_that_are_meant",
+    ),
+    Mutant(
+        "a part of another buffer is wrong wherever it lies",
+        "explain/strayed_moves.py",
+        "return (odd, others) if np.array_equal(filled, np.arange(known)) else None",
+        "return odd, others",
+        "tests/faults/test_strayed_moves.py::test_parts_that_are_meant",
+    ),
+    Mutant(
+        "a reader fills what a writer leaves out",
+        "explain/strayed_moves.py",
+        "each.writes == odd.writes and each not in others",
+        "each not in others",
+        "tests/faults/test_strayed_moves.py::test_a_reader_of_the_same_part_leaves_it_unwritten",
+    ),
+    Mutant(
         "wrong words are told before the warning of what made them wrong",
         "explain/finding_places.py",
         "Severity.WARNING if follows else finding.severity",

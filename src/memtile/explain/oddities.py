@@ -11,6 +11,7 @@ from memtile.explain.deadlock.balance_findings import WAITS
 from memtile.explain.findings import HIDDEN_RULE, OF_WORDS, RACES, Finding, Severity
 from memtile.explain.imbalance import OTHER_TURNS, UNFIT
 from memtile.explain.moves import BESIDE_ROWS, BEYOND, BREAKS_SHARING, Move, move_findings
+from memtile.explain.strayed_moves import LEFT_OUT, strayed_findings
 
 _UNWRITTEN, _LEFT_OVER = "MT0203", "MT0323"
 _WRONG = RACES | OF_WORDS
@@ -56,7 +57,7 @@ class Oddities:
     @cached_property
     def findings(self) -> Sequence[Finding]:
         """Warnings, one for each."""
-        return (*self.chained, *move_findings(self.moves))
+        return (*self.chained, *strayed_findings(self.moves), *move_findings(self.moves))
 
     def before(self, findings: tuple[Finding, ...], *, finished: bool) -> tuple[Finding, ...]:
         """The findings of a run with those of its text, which come first where words are wrong or missing.
@@ -126,7 +127,7 @@ class Oddities:
         return tuple(each for each in findings if each.message not in known)
 
 
-ITSELF, LEFT_OUT, UNSTARTED, UNEVEN, OTHER_LENGTH = "MT0124", "MT0126", "MT0127", "MT0135", "MT0337"
+ITSELF, UNSTARTED, UNEVEN, OTHER_LENGTH = "MT0124", "MT0127", "MT0135", "MT0337"
 UNMOVED, UNSET, UNSENT = "MT0141", "MT0142", "MT0143"
 _SURE = (BREAKS_SHARING, BESIDE_ROWS, ITSELF, LEFT_OUT, UNSTARTED, UNEVEN, OTHER_LENGTH, HIDDEN_RULE)
 _OF_WALKS = (BREAKS_SHARING, BESIDE_ROWS, BEYOND)

@@ -150,7 +150,7 @@ class ChainEnd:
             names = " and ".join(called(self.waits.engine, ch) for ch in senders)
             verb = "has" if len(senders) == 1 else "have"
             sides = [self.words.side(Party(PartyKind.CHANNEL, ch), "sends control packets") for ch in senders]
-            fix = "Look at the packet id, the offset and length in the host memory, the address and data of each."
+            fix = "Look at the packet id, the place and length in the host memory, the address and data."
             sent = f"only control packets could release it, and {names} {verb} sent all that were asked for"
             guess = self._made("MT0302", f"{says}; {sent}", fix, sides)
             return replace(guess, severity=Severity.WARNING)  # what they wrote is not known
