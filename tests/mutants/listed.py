@@ -1576,6 +1576,20 @@ MUTANTS = (
         "tests/faults/test_strayed_moves.py::test_a_reader_of_the_same_part_leaves_it_unwritten",
     ),
     Mutant(
+        "what a core does with a buffer says nothing of who moves it",
+        "importers/mlir/left_out_buffers.py",
+        "            if way and not twins:",
+        "            if False:",
+        "tests/faults/test_left_out_buffers.py::test_what_a_core_does_with_a_buffer_says_who_moves_it",
+    ),
+    Mutant(
+        "a buffer that a core reads and writes is only written",
+        "importers/mlir/left_out_buffers.py",
+        '"MM2S" if named <= _STORES else ""',
+        '"MM2S"',
+        "tests/faults/test_left_out_buffers.py::test_what_a_core_does_with_a_buffer_says_who_moves_it",
+    ),
+    Mutant(
         "wrong words are told before the warning of what made them wrong",
         "explain/finding_places.py",
         "Severity.WARNING if follows else finding.severity",
