@@ -1590,6 +1590,13 @@ MUTANTS = (
         "tests/faults/test_left_out_buffers.py::test_what_a_core_does_with_a_buffer_says_who_moves_it",
     ),
     Mutant(
+        "a buffer of another tile may be the one that was meant",
+        "importers/mlir/value_check.py",
+        " and _tile(each) == _tile(buffer)",
+        "",
+        "tests/words/test_mlir_uses.py::test_a_buffer_of_another_type_may_be_another_one_of_its_tile",
+    ),
+    Mutant(
         "wrong words are told before the warning of what made them wrong",
         "explain/finding_places.py",
         "Severity.WARNING if follows else finding.severity",
