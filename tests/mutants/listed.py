@@ -1597,6 +1597,21 @@ MUTANTS = (
         "tests/words/test_mlir_uses.py::test_a_buffer_of_another_type_may_be_another_one_of_its_tile",
     ),
     Mutant(
+        "a host comes before the channel that had too little",
+        "explain/deadlock/circles.py",
+        "return party if waits.engine.channels.bds_done[party.number] else None",
+        "return None",
+        "tests/faults/test_deadlock.py::"
+        "test_a_channel_whose_tasks_were_too_short_comes_before_the_host_that_has_more_for_it",
+    ),
+    Mutant(
+        "a channel that never had a task comes before the host that waits too early",
+        "explain/deadlock/circles.py",
+        "return party if waits.engine.channels.bds_done[party.number] else None",
+        "return party",
+        "tests/faults/test_deadlock.py::test_an_mlir_design_names_its_locks_and_its_place",
+    ),
+    Mutant(
         "wrong words are told before the warning of what made them wrong",
         "explain/finding_places.py",
         "Severity.WARNING if follows else finding.severity",
