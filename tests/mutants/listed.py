@@ -1612,6 +1612,20 @@ MUTANTS = (
         "tests/faults/test_deadlock.py::test_an_mlir_design_names_its_locks_and_its_place",
     ),
     Mutant(
+        "a host may be meant to set what a missing core gives",
+        "importers/host_locks.py",
+        "    return not missing and ",
+        "    return ",
+        "tests/faults/test_set_instead.py::test_a_lock_that_a_core_or_an_object_fifo_gives_is_none_for_a_host",
+    ),
+    Mutant(
+        "a host may be meant to set what an object FIFO gives",
+        "importers/host_locks.py",
+        "    return not missing and number_of(made, lock) not in made.array.engine.fifo_locks",
+        "    return not missing",
+        "tests/faults/test_set_instead.py::test_a_lock_that_a_core_or_an_object_fifo_gives_is_none_for_a_host",
+    ),
+    Mutant(
         "wrong words are told before the warning of what made them wrong",
         "explain/finding_places.py",
         "Severity.WARNING if follows else finding.severity",
