@@ -16,6 +16,11 @@ OF_BD += ["lock_acq_id", "lock_acq_val", "lock_rel_id", "lock_rel_val", "next_bd
 OF_BD += ["packet_id", "packet_type", "use_next_bd", "buffer_offset", "column"]
 S2MM, MM2S = 0x1D204, 0x1D214  # task queues of channel 0 of an interface tile
 TOKEN = 1 << 31
+OWN_ID = """%r = arith.constant 0x1d200 : i32
+%v = arith.constant 0xf00 : i32
+aiex.npu.maskwrite32(%r, %v, %v) {column = 0 : i32, row = 0 : i32} : i32, i32, i32
+"""
+"""Tokens of S2MM channel 0 carry the id that the flow of the interface tile has."""
 
 
 def written(number: int, length: int, argument: int, row: int = 0) -> str:
@@ -49,7 +54,7 @@ def first(tmp_path: Path, host: str, more: str = "") -> tuple[Finding, list[str]
     aie.flow(%door, DMA : 0, {"%store, DMA : 0" if more else "%door, DMA : 0"})
     {more}
     aie.runtime_sequence(%there : memref<64xi32>, %back : memref<64xi32>) {{
-{host}
+{OWN_ID}{host}
     }}
   }}
 }}

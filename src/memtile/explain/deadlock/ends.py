@@ -28,8 +28,6 @@ from memtile.jit.tables import plain
 from memtile.model.dma.channel_registers import OUT_OF_ORDER_MASK, QUEUE_START_BD_MASK
 from memtile.model.state.causes import LINKS, Cause, CorePhase, Phase
 
-_FEW = 2  # senders that a finding names
-
 
 @dataclass(frozen=True, slots=True)
 class ChainEnd:
@@ -312,11 +310,8 @@ class ChainEnd:
             taken, all_of_it, name = part
             does = f"takes {taken} of the {all_of_it} words of {name}"
             says = f"{self._name} {does}, and more are sent to it: {words}"
-            senders = sorted(self.waits.streams.senders_to(self.party.number))
-            sides = [Side(called(self.waits.engine, ch), "sends to it") for ch in senders[:_FEW]]
-            return self._made(
-                "MT0323", says, f"Receive all {all_of_it} words.", [self.words.side(self.party), *sides]
-            )
+            sides = [self.words.side(self.party), *(Side(name, "sends to it") for name in self._senders)]
+            return self._made("MT0323", says, f"Receive all {all_of_it} words.", sides)
         if used and (endless := self._sends_on()) is not None:
             name = self.words.name(endless)
             says = f"{name} sends endlessly to {self._name}, which has no task left: {words}"
@@ -326,12 +321,17 @@ class ChainEnd:
             says = f"{self._name} has no task left for what was sent to it: {words}"
             return self._made("MT0304", says, f"{self._again()}eceive as many words as are sent.")
         no_task = "never had a task" if used is False else "has no task"
-        senders = sorted(self.waits.streams.senders_to(self.party.number))
-        names = " and ".join(called(self.waits.engine, ch) for ch in senders[:2])
+        senders = self._senders
+        names = " and ".join(senders[:2])
         verb = "words come" if not names else f"{names} {'sends' if len(senders) == 1 else 'send'}"
         says = f"{verb} to {self._name}, which {no_task}: {words}"
         code = self._code("MT0312", "MT0110")
         return self._made(code, says, f"Start a task on {self._name}, or send them elsewhere.")
+
+    @property
+    def _senders(self) -> list[str]:
+        senders = self.waits.streams.senders_to(self.party.number)
+        return [called(self.waits.engine, ch) for ch in sorted(senders)]
 
     def _sends_on(self) -> Party | None:
         """The one sender to a channel, if it goes round and waits for no lock that another one releases."""
@@ -373,12 +373,9 @@ class ChainEnd:
             did, fix = self._all_sent()
             cores = self._starving_cores(first) if self._part_moved() is None else []
             if not cores:
-                made, own = (
-                    self._made("MT0304", f"{says}; {self._name} {did}", fix),
-                    self.words.side(self.party),
-                )
-                cut = self._is_cut(first)
-                return replace(made, sides=tuple(dict.fromkeys((own, *made.sides)))) if cut else made
+                made = self._made("MT0304", f"{says}; {self._name} {did}", fix)
+                own = [self.words.side(self.party)] if self._is_cut(first) else []
+                return replace(made, sides=tuple(dict.fromkeys((*own, *made.sides))))
             if len(cores) > 1:
                 return self._starved_cores(cores, did, fix)
             short = short_sender(self.party, cores[0], self.waits, self.words)
