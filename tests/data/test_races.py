@@ -134,6 +134,7 @@ def test_tasks_of_a_host_are_put_in_order_by_the_host() -> None:
     reader, writer = "memory(0,1) MM2S 0, BD 1", "memory(0,1) S2MM 0, BD 0"
     finding = found(early_reader(by_host=True))
     assert finding.fix == f"Have the host wait for the end of {writer} before it starts {reader}."
+    assert finding.sides[0].does.endswith("and the host starts it before memory(0,1) S2MM 0 has ended")
     assert not severe(early_reader(by_host=True, waits=True).run(check=True).findings)
 
 

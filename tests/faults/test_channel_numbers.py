@@ -89,3 +89,47 @@ def test_a_channel_that_a_flow_does_not_have_is_told_with_that_flow() -> None:
     with pytest.raises(DesignError) as caught:
         load_still(Text("d.mlir", text))
     assert "d.mlir:7:5: compute tile (0,3): S2MM channel is 2" in str(caught.value)
+
+
+def test_a_destination_of_a_packet_flow_is_told_with_its_own_flow() -> None:
+    """Packet flows from one channel have one way, and each destination has the line of its flow."""
+    text = """module {
+  aie.device(npu1_1col) {
+    %m = aie.tile(0, 1)
+    %a = aie.tile(0, 2)
+    aie.packet_flow(1) {
+      aie.packet_source<%m, DMA : 0>
+      aie.packet_dest<%a, DMA : 0>
+    }
+    aie.packet_flow(2) {
+      aie.packet_source<%m, DMA : 0>
+      aie.packet_dest<%a, DMA : 2>
+    }
+  }
+}"""
+    with pytest.raises(DesignError) as caught:
+        load_still(Text("d.mlir", text))
+    assert "d.mlir:9:5: compute tile (0,2): S2MM channel is 2" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("flow", "step"),
+    [
+        (
+            "aie.flow(%a, DMA : 3, %m, DMA : 0)",
+            "Exchange the tiles of the flow: the other one has such a channel.",
+        ),
+        (
+            "aie.flow(%m, DMA : 0, %a, DMA : 3)",
+            "Exchange the tiles of the flow: the other one has such a channel.",
+        ),
+        ("aie.flow(%a, DMA : 3, %m, DMA : 2)", ""),
+        ("aie.flow(%a, DMA : 7, %m, DMA : 0)", ""),
+    ],
+)
+def test_a_flow_whose_tiles_are_exchanged_is_told_so(flow: str, step: str) -> None:
+    """A memory tile has more channels than others: with its tiles exchanged the flow may be one."""
+    text = f"module {{\naie.device(npu1_1col) {{\n%m = aie.tile(0, 1)\n%a = aie.tile(0, 2)\n{flow}\n}}\n}}"
+    with pytest.raises(DesignError, match=r"d.mlir:5:1: .* channel is ., allowed are 0\.\.") as caught:
+        load_still(Text("d.mlir", text))
+    assert [each.next_step for each in caught.value.problems] == [step]

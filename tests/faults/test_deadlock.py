@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -622,6 +623,22 @@ def test_an_mlir_design_names_its_locks_and_its_place() -> None:
     assert "lock 1 'full' of tile (0, 1)" in finding.message
     assert "wait-before-start-hangs.mlir:" in finding.sides[0].who
     assert finding.message.endswith("starts a task.")
+
+
+def test_a_channel_whose_tasks_were_too_short_comes_before_the_host_that_has_more_for_it(
+    tmp_path: Path,
+) -> None:
+    """The host starts its next task behind the wait that the first one was too short for."""
+    text = (corpus.CORPUS / "wait-before-start-hangs.mlir").read_text(encoding="utf-8")
+    (late,) = (line for line in text.splitlines() if "metadata = @in" in line)
+    half = late.replace("1, 64]", "1, 32]")
+    file = tmp_path / "half.mlir"
+    file.write_text(
+        text.replace("      aiex.npu.dma_wait", f"{half}\n      aiex.npu.dma_wait"), encoding="utf-8"
+    )
+    finding = load(str(file)).run(np.arange(64, dtype=np.int32), None).result.findings[0]
+    assert finding.message.startswith("Deadlock: interface(0,0) MM2S 0 'in' waits until the program")
+    assert finding.fix.startswith("Let the program")
 
 
 def test_a_circle_of_channels_lacks_units_in_registers_too() -> None:

@@ -112,12 +112,25 @@ def test_the_descriptor_that_moves_another_buffer_is_named(text: str, who: str, 
 def test_what_is_left_out_is_named_with_who_uses_it() -> None:
     (finding,) = found(READS)
     assert finding.message.endswith("and no BD moves buffer 'y', which core (0, 2) uses.")
-    assert finding.fix == "Let one of these two BDs use buffer 'y'."
+    assert finding.fix == "Let BD 1 use buffer 'y'."
     (finding,) = found(PAIRS)
     assert finding.message.endswith(
         "and nothing reads buffer 'y', which memory(0,1) S2MM 1 writes with the same locks."
     )
     assert finding.fix == "Let BD 25 use buffer 'y'."
+
+
+def test_what_a_core_does_with_a_buffer_says_who_moves_it() -> None:
+    """In any order of the buffers; of one that it reads and writes nothing says it, but that order."""
+    x, y = (line for line in FINE.splitlines() if " = aie.buffer" in line)
+    (finding,) = found(READS.replace(f"{x}\n{y}", f"{y}\n{x}"))
+    assert finding.sides[0].who == "compute(0,2) MM2S 0"
+    both = READS.replace(
+        "%v = memref.load", "%u = memref.load %y[%i] : memref<16xi32>\n          %v = memref.load"
+    )
+    assert both != READS
+    (finding,) = found(both)
+    assert finding.fix == "Let one of these two BDs use buffer 'y'."
 
 
 @pytest.mark.parametrize(

@@ -74,6 +74,7 @@ def said(moves: Sequence[Move]) -> list[tuple[str, str]]:
         [*runs(0, 16), *runs(32, size=8), *runs(48)],  # of which one is too short
         [replace(ROWS, sizes=(4, 64), strides=(0, 1))],  # four times
         runs(64, elements=64, loose=True),  # of an array that is larger than its type
+        runs(0, 2, 4, 6, 10, 12, 14, size=2, elements=8, loose=True),  # of one of which a part is left out
         [replace(ROWS, elements=-1, offset=4)],
         runs(0, 16, 1 << 70),  # numbers that no array has
         [replace(ROWS, strides=(1 << 70, 1))],

@@ -82,7 +82,10 @@ START, WAIT, FREE = (f"aiex.dma_{word}_task(%t)" for word in ("start", "await", 
         ("aie.end", "the task has no BD"),
         (PLAIN.replace("aie.end", "aie.next_bd ^x\n^x:\naie.end"), "a block of the task has 0 aie.dma_bd"),
         (PLAIN + f"\n^x:\n{PLAIN}", "no aie.next_bd of the task leads to its block ^x"),
-        ("aie.use_lock(%l, Release, 1)\n" + PLAIN, "a block of the task has 1 aie.use_lock"),
+        (
+            "aie.use_lock(%l, Release, 1)\n" + PLAIN,
+            "d.mlir:16:1: aie.use_lock: a block of the task has 1 aie.use_lock",
+        ),
         (
             "aie.use_lock(%l, Release, 1)\naie.use_lock(%l, Release, 1)\n" + PLAIN,
             "are not an acquire and a release",
@@ -146,8 +149,12 @@ def test_tasks_of_other_tiles(body: str, port: str, says: str) -> None:
 @pytest.mark.parametrize(
     ("lines", "says"),
     [
-        ([task(PLAIN), WAIT], "the task of line 15 is never started"),
-        ([task(PLAIN), START, WAIT, WAIT], "the sequence waits forever"),
+        ([task(PLAIN), WAIT], "task %t (line 15) is never started"),
+        (
+            [task(PLAIN), START, WAIT, WAIT],
+            "the sequence waits forever: no task was started on this channel that a wait has not seen; "
+            "line 21 waits for the last one",
+        ),
         (
             [task(PLAIN, end=""), START, WAIT],
             "d.mlir:15:6: aiex.dma_configure_task: task %t (line 15) reports no end, and line 21 awaits it",
@@ -158,7 +165,7 @@ def test_tasks_of_other_tiles(body: str, port: str, says: str) -> None:
         ([task(PLAIN), START, FREE, START], "its BDs were freed before"),
         (
             [task(bd("len = 8", "bd_id = 7 : i32")), task(bd("len = 8", "bd_id = 7 : i32"), "u")],
-            "BD 7 of the interface tile (0,0) is in task %t (line 15)",
+            "BD 7 of the interface tile (0,0) is in task %t (line 15), by line 16",
         ),
         ([task(PLAIN, f"t{n}") for n in range(17)], "BDs 0..15 of the interface tile (0,0) are all in use"),
         (

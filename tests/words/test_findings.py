@@ -3,7 +3,7 @@
 import pytest
 
 from memtile.check.check_result import CheckResult
-from memtile.explain.finding_places import alike_findings
+from memtile.explain.finding_places import alike_findings, in_order
 from memtile.explain.findings import CODES, Finding, Severity, Side, WordRange
 
 
@@ -25,6 +25,19 @@ def test_a_mistake_of_one_line_that_many_cores_make_is_shown_once() -> None:
         "gemm.py:41: error MT0118: core (0, 5): @B_5 is kept.",
         "gemm.py: 9 tasks checked, 4 errors",
     ]
+
+
+def test_a_mistake_comes_before_the_words_that_it_made_wrong() -> None:
+    race, words, note, cause = (
+        Finding(code, severity, f"{code}.")
+        for code, severity in (
+            ("MT0201", Severity.ERROR),
+            ("MT0405", Severity.ERROR),
+            ("MT0203", Severity.NOTE),
+            ("MT0323", Severity.WARNING),
+        )
+    )
+    assert in_order((note, words, cause, race)) == (race, cause, words, note)
 
 
 def test_a_finding_says_code_sentence_count_and_repair() -> None:

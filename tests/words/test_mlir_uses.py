@@ -181,3 +181,23 @@ def test_a_call_has_the_types_of_its_function(call: str, says: str) -> None:
     found = refused(call, DECLARED, "func.func @g(%a: i32) {\n  return\n}")
     assert says in found
     assert bool(found) is bool(says)
+
+
+@pytest.mark.parametrize(("tile", "step"), [(2, ", or use buffer %near."), (3, ".")])
+def test_a_buffer_of_another_type_may_be_another_one_of_its_tile(tile: int, step: str) -> None:
+    text = f"""aie.device(npu1) {{
+%t2 = aie.tile(0, 2)
+%t3 = aie.tile(0, 3)
+%b = aie.buffer(%t2) : memref<4xi32>
+%near = aie.buffer(%t{tile}) : memref<5xi32>
+%other = aie.buffer(%t2) : memref<6xi32>
+%c = aie.core(%t2) {{
+  %i = arith.constant 1 : index
+  %s = memref.load %b[%i] : memref<5xi32>
+  aie.end
+}}
+}}
+"""
+    with pytest.raises(InputFileError, match="%b is memref<4xi32>, and is used as memref<5xi32>") as caught:
+        check_values(read(Text("d.mlir", text)))
+    assert [each.next_step for each in caught.value.problems] == [f"Write memref<4xi32>{step}"]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
+from memtile.arch.tiles import DIRECTIONS, S2MM
 from memtile.arch.timing import chosen_timing
 from memtile.check.bd_reuse import reuse_findings
 from memtile.check.check_result import CheckResult
@@ -14,7 +15,7 @@ from memtile.check.descriptor_rules import descriptor_findings, row_findings
 from memtile.check.external_order import external_findings, without_ends
 from memtile.check.guarded_words import with_guarded
 from memtile.check.hangs import hangs, left_out
-from memtile.check.host_rules import await_findings, bench_findings, token_findings
+from memtile.check.host_rules import await_findings, bench_findings, token_findings, way_findings
 from memtile.check.known_memories import known_memories
 from memtile.check.left_words import part_findings
 from memtile.check.lock_rules import wait_findings
@@ -74,6 +75,7 @@ RULES: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
     descriptor_findings,
     stream_findings,
     token_findings,
+    way_findings,
     wait_findings,
     sharing_findings,
     reuse_findings,
@@ -152,9 +154,18 @@ def _with_few_numbers(name: str, subject: Subject, known: Collection[tuple[str, 
 
 
 def _key(finding: Finding) -> tuple[str, ...]:
-    """What findings have in common that say the same with other numbers; a refusal may be about these."""
+    """What findings have in common that say the same with other numbers; a refusal may be about these.
+
+    Which task of a channel is the last one before all waits for ever, and who of the others waits in the
+    middle of its own, hangs on the numbers: of a hang, the channel that lacks words counts.
+    """
     first = finding.sides[0] if finding.sides and finding.code not in _REFUSED else None
-    return (finding.code, finding.message) if first is None else (finding.code, first.who, first.place)
+    if first is None:
+        return finding.code, finding.message
+    if finding.code in OF_WAITS:
+        receivers = (side.who for side in finding.sides if DIRECTIONS[S2MM] in side.who)
+        return finding.code, next(receivers, first.who)
+    return finding.code, first.who, first.place
 
 
 def _with_hangs(

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+
 from memtile.arch.tiles import S2MM, WORD_BYTES
 from memtile.check.checked_program import Subject
 from memtile.check.streams import words_of
-from memtile.check.task_list import HostStep, TokenWait
+from memtile.check.task_list import GivenTask, HostStep, TokenWait
 from memtile.design.channels import Channel
 from memtile.explain.bd_findings import line_of
-from memtile.explain.deadlock.tokens import silent_tasks
+from memtile.explain.deadlock.tokens import gets_out, silent_tasks, stuck_token
 from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.loose_ends import LooseEnds
 from memtile.explain.names import called
@@ -70,6 +72,10 @@ def token_findings(subject: Subject) -> Iterator[Finding]:
             continue
         who = called(subject.engine, wait.ch)
         does = f"waits for token {wait.wanted} of {who}"
+        other = _unawaited_result(subject, wait.ch)
+        if other is not None:
+            yield _waits_beside(subject, wait, other)
+            continue
         tasks = [task for task in subject.log.of(wait.ch) if not task.token]
         fix = "Start a task with a token before the wait, or wait for another channel."
         silent, sides = "", [Side("the host", does, wait.place)]
@@ -78,6 +84,49 @@ def token_findings(subject: Subject) -> Iterator[Finding]:
             silent, sides = f"; {says}", [Side(who, says, tasks[-1].place), *sides]
         message = f"The host {does}, of which {wait.sent} are started before that{silent}."
         yield Finding("MT0112", Severity.ERROR, message, sides, fix=fix)
+
+
+def _unawaited_result(subject: Subject, ch: int) -> GivenTask | None:
+    """A task with a token that nobody waits for, on the S2MM channel with the number of an MM2S channel."""
+    c = subject.engine.channels
+    other = (
+        (c.tile == c.tile[ch])
+        & (c.direction == S2MM)
+        & (c.number == c.number[ch])
+        & (c.direction[ch] != S2MM)
+    )
+    for receiver in np.flatnonzero(other).tolist():
+        wanted = max((wait.wanted for wait in subject.log.waits if wait.ch == receiver), default=0)
+        tokens = [task for task in subject.log.of(receiver) if task.token]
+        if len(tokens) > wanted:
+            return tokens[wanted]
+    return None
+
+
+def _waits_beside(subject: Subject, wait: TokenWait, task: GivenTask) -> Finding:
+    """The finding about a wait for the channel of the other direction."""
+    who, other = called(subject.engine, wait.ch), called(subject.engine, task.ch)
+    does = f"waits for token {wait.wanted} of {who}"
+    says = "asks for a token, and nothing waits for it"
+    message = f"The host {does}, of which {wait.sent} are started before that; the task on {other} {says}."
+    sides = (Side("the host", does, wait.place), Side(other, says, task.place))
+    return Finding("MT0112", Severity.ERROR, message, sides, fix=f"Let it wait for {other} there.")
+
+
+def way_findings(subject: Subject) -> Iterator[Finding]:
+    """One finding for each channel whose tokens a host waits for, and that have no way to it."""
+    if len(subject.made) != 1:
+        return  # another device that is loaded sets the switches anew
+    told = set[int]()
+    for wait in subject.log.waits:
+        if wait.ch in told or _is_in_vain(wait) or gets_out(subject.engine, wait.ch):
+            continue
+        told.add(wait.ch)
+        who = called(subject.engine, wait.ch)
+        does, fix = stuck_token(subject.engine, wait.ch)
+        message = f"The host waits for a token of {who}, which {does}."
+        side = Side("the host", f"waits for a token of {who}", wait.place)
+        yield Finding("MT0112", Severity.ERROR, message, (side,), fix=fix)
 
 
 _LENGTH = "Make both as long as each other."

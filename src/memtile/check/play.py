@@ -372,7 +372,13 @@ class Play:
             return ""
         if party.number in self.dropped:
             return self.dropped[party.number].place
-        return (self._task(party.number) or self._pushed[party.number][-1]).place
+        task = self._task(party.number)
+        return task.place if task is not None else self._last_place(self._pushed[party.number][-1])
+
+    def _last_place(self, task: GivenTask) -> str:
+        """Where the design says the last BD of a task that has ended."""
+        tile = int(self.engine.channels.tile[task.ch])
+        return self.engine.bd_places.get((tile, task.bds[-1].number)) or task.place
 
     def _waiting(self, host: int, step: HostStep) -> HostWaiting:
         left = self._log.steps[host][self._at.get(host, 0) :]

@@ -320,10 +320,10 @@ def _differ(subject: Subject, sender: int, receiver: int, sent: int, taken: int)
     late = f"{second} waits for {taken - sent} words that never come"
     if sent > taken:
         late = f"nothing takes the last {sent - taken} words of {first}"
-    sides = (
-        Side(first, f"sends {sent} words", subject.log.of(sender)[0].place),
-        Side(second, f"takes {taken} words", subject.log.of(receiver)[0].place),
-    )
+    places = [
+        _said(subject, task, task.bds[0]) for task in (subject.log.of(ch)[0] for ch in (sender, receiver))
+    ]
+    sides = (Side(first, f"sends {sent} words", places[0]), Side(second, f"takes {taken} words", places[1]))
     message = f"{first} sends {sent} words to {second}, which takes {taken}: {late}."
     fix = "Make both ends as long as each other."
     return Finding("MT0108", Severity.WARNING, message, sides, fix=fix)

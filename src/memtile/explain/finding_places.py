@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
-from memtile.explain.findings import Finding, Severity
+from memtile.explain.findings import OF_WORDS, Finding, Severity
 
 _NUMBER = re.compile(r"\d+")
 _COLONS = re.compile(r"^(?:BD \d+, )?(?P<file>.+?):(?P<line>\d+)(?::(?P<column>\d+))?(?:[:,].*)?$")
@@ -61,9 +61,17 @@ class Judged(Protocol):
 
 
 def in_order(findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    """Errors first, then warnings and notes; those of one severity as they came."""
-    order = list(Severity)
-    return tuple(sorted(findings, key=lambda finding: order.index(finding.severity)))
+    """Errors first, then warnings and notes; those of one severity as they came.
+
+    That words came out otherwise than expected follows from what else is wrong: warnings come before it.
+    """
+    return tuple(sorted(findings, key=_rank))
+
+
+def _rank(finding: Finding) -> tuple[int, bool]:
+    """The place of a finding among others: by severity, and behind all warnings if it follows from them."""
+    order, follows = list(Severity), finding.code in OF_WORDS and finding.severity is Severity.ERROR
+    return order.index(Severity.WARNING if follows else finding.severity), follows
 
 
 def placed(finding: Finding) -> str:

@@ -276,17 +276,25 @@ def _change(move: Move, moves: Sequence[Move], counts: Elements) -> Change | Non
             continue
         left = first + np.flatnonzero(others[first : first + total] == 0)
         near = move.count if len({each.count for each in moves}) == 1 else 0  # else a length may be off
-        change = _offset(move, left, counts, near) or _stride(move, left, moves)
+        change = _offset(move, left, near, _clashes(move, moves, counts)) or _stride(move, left, moves)
         if change is not None:
             return change
     return None
 
 
-def _offset(move: Move, left: Elements, counts: Elements, near: int) -> Change | None:
+def _clashes(move: Move, moves: Sequence[Move], counts: Elements) -> bool:
+    """Whether elements are touched twice, or a move is the only one that ends beyond the memory.
+
+    Where others of a host's end beyond it too, the text says less of an array than is passed.
+    """
+    alone = all(each is move or not 0 <= each.elements <= int(each.touched.max()) for each in moves)
+    return bool(counts.max() > 1) or (alone and 0 <= move.elements <= int(move.touched.max()))
+
+
+def _offset(move: Move, left: Elements, near: int, clashes: bool) -> Change | None:
     """The offset with which a move touches what is left for it, where it is near or clashes with others."""
     own = np.sort(move.touched)
     by = int(left[0] - own[0])
-    clashes = bool(counts.max() > 1) or 0 <= move.elements <= int(own[-1])
     if by and np.array_equal(own + by, left) and (clashes or abs(by) < near):
         return Change("offset", move.offset, move.offset + by)
     return None

@@ -11,6 +11,7 @@ from memtile.explain.deadlock.balance_findings import WAITS
 from memtile.explain.findings import HIDDEN_RULE, OF_WORDS, RACES, Finding, Severity
 from memtile.explain.imbalance import OTHER_TURNS, UNFIT
 from memtile.explain.moves import BESIDE_ROWS, BEYOND, BREAKS_SHARING, Move, move_findings
+from memtile.explain.strayed_moves import LEFT_OUT, strayed_findings
 
 _UNWRITTEN, _LEFT_OVER = "MT0203", "MT0323"
 _WRONG = RACES | OF_WORDS
@@ -56,7 +57,7 @@ class Oddities:
     @cached_property
     def findings(self) -> Sequence[Finding]:
         """Warnings, one for each."""
-        return (*self.chained, *move_findings(self.moves))
+        return (*self.chained, *strayed_findings(self.moves), *move_findings(self.moves))
 
     def before(self, findings: tuple[Finding, ...], *, finished: bool) -> tuple[Finding, ...]:
         """The findings of a run with those of its text, which come first where words are wrong or missing.
@@ -110,6 +111,8 @@ class Oddities:
         apart = {side.who for each in pairs for side in each.sides}
         of_pairs = {side.place.partition(", ")[2] or side.place for each in pairs for side in each.sides}
         left = [each for each in findings if pairs and each.code == _LEFT_OVER and not _names(each, of_pairs)]
+        early = {each.sides[0].who for each in findings if each.code == _UNWRITTEN and len(each.sides) == 1}
+        left += [each for each in findings if each not in left and _is_sent_by(each, early)]
         findings = (*(each for each in findings if each not in left), *left)  # which only follow
         return tuple(
             replace(each, severity=Severity.NOTE)
@@ -124,14 +127,28 @@ class Oddities:
         return tuple(each for each in findings if each.message not in known)
 
 
-ITSELF, LEFT_OUT, UNSTARTED, UNEVEN, OTHER_LENGTH = "MT0124", "MT0126", "MT0127", "MT0135", "MT0337"
+ITSELF, UNSTARTED, UNEVEN, OTHER_LENGTH = "MT0124", "MT0127", "MT0135", "MT0337"
 UNMOVED, UNSET, UNSENT, UNMOVED_ARRAY = "MT0141", "MT0142", "MT0143", "MT0144"
 _OF_LENGTHS = (UNEVEN, OTHER_LENGTH)
 _SURE = (BREAKS_SHARING, BESIDE_ROWS, ITSELF, LEFT_OUT, UNSTARTED, *_OF_LENGTHS, HIDDEN_RULE, UNMOVED_ARRAY)
 _OF_WALKS = (BREAKS_SHARING, BESIDE_ROWS, BEYOND)
-OTHER_LOCK = "MT0338"
-INSTEAD_OF_WAITS = (ITSELF, UNSTARTED, UNMOVED, UNSET, UNSENT, UNEVEN, OTHER_LENGTH, OTHER_LOCK, HIDDEN_RULE)
+OTHER_LOCK, OTHER_TOKENS, IDLE = "MT0338", "MT0341", "MT0121"
+INSTEAD_OF_WAITS = (
+    IDLE,
+    ITSELF,
+    UNSTARTED,
+    UNMOVED,
+    UNSET,
+    UNSENT,
+    UNEVEN,
+    OTHER_LENGTH,
+    OTHER_LOCK,
+    OTHER_TOKENS,
+    HIDDEN_RULE,
+)
 """What has made others wait, if any do."""
+_FOR_TOKENS = ("MT0112", "MT0313")
+"""Of a host that waits for a token."""
 _OPEN = "MT0322"
 """A wait for a lock whose releaser is not known."""
 _NOT_TAKEN = "MT0110"
@@ -173,7 +190,7 @@ def instead_of_waits(odd: Sequence[Finding], others: Sequence[Finding]) -> tuple
     wrong = [
         each
         for each in others
-        if (each.code in _OF_CHAINS or _is_between(each, odd))
+        if (each.code in _OF_CHAINS or _is_between(each, odd) or _is_meant(each, odd))
         and (each.severity is Severity.ERROR or each.code == _OPEN)
     ]
     apart = [each for each in odd if not _explains(each, wrong)]
@@ -186,6 +203,12 @@ def instead_of_waits(odd: Sequence[Finding], others: Sequence[Finding]) -> tuple
         return (*odd, *others, *apart)
     rest = (each for each in others if not _comes_of(each, stays) and not _is_between(each, odd))
     return (*(_error(each) for each in stays), *(each for each in odd if each not in stays), *rest, *apart)
+
+
+def _is_meant(finding: Finding, odd: Sequence[Finding]) -> bool:
+    """Whether a host waits for a token that no flow takes, or somebody for a core and not an idle task."""
+    code = OTHER_TOKENS if finding.code in _FOR_TOKENS else IDLE if finding.code == _NO_PROGRAM else ""
+    return any(isinstance(each, Suspect) and each.code == code and each.explains(finding) for each in odd)
 
 
 def _is_between(finding: Finding, odd: Sequence[Finding]) -> bool:
@@ -209,7 +232,7 @@ def _explains(finding: Finding, waits: Sequence[Finding]) -> bool:
 def _comes_of(finding: Finding, stays: Sequence[Finding]) -> bool:
     """Whether a finding only follows from those that stay; of an error a suspect has to explain it."""
     if finding.code not in _OF_CHAINS:
-        return False
+        return _is_meant(finding, stays)
     own = finding.code in (_OPEN, _NOT_TAKEN)  # may be a fault of its own
     sure = not own and any(not isinstance(each, Suspect) for each in stays)
     sure = sure or not (own or finding.severity is Severity.ERROR)
@@ -229,6 +252,11 @@ def _comes_of_moves(finding: Finding, moved: Collection[str]) -> bool:
 def _names(finding: Finding, places: Collection[str]) -> bool:
     """Whether a finding is about one of some places of a text."""
     return any(place and place in side.place for place in places for side in finding.sides)
+
+
+def _is_sent_by(finding: Finding, senders: Collection[str]) -> bool:
+    """Whether words are left over that some have sent, who sent others before there was anything to send."""
+    return finding.code == _LEFT_OVER and any(side.who in senders for side in finding.sides[1:])
 
 
 def _error(finding: Finding) -> Finding:

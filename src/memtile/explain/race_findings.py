@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from memtile.arch.tiles import WORD_BYTES
@@ -225,6 +225,9 @@ def _sides(one: Race, spot: _Spot, sides: Sides, *, writer_waits: bool) -> list[
     is_ordered = one.kind in (RaceKind.WRITE_WRITE, RaceKind.STALE)
     if not is_ordered and writer_waits is not (found[0].does == f"writes {spot.text}"):
         found.reverse()
+    if one.earlier is not None and sides.host_starts(one.earlier) and sides.host_starts(one.later):
+        late = f"{found[0].does}, and the host starts it before {found[1].who} has ended"
+        found[0] = replace(found[0], does=late)
     return found
 
 
@@ -238,6 +241,11 @@ def _texts(code: str, one: Race, spot: _Spot, sides: Sides, *, writer_waits: boo
     later, what = sides.text(one.later), "it" if spot.count == 1 else "them"
     if one.earlier is None:
         says = f"{later} reads {spot.text} in cycle {one.later.cycle}, but nothing has written {what}"
+        if full := sides.full_from_the_start(one.later):
+            return (
+                f"{full}: {says}.",
+                "Initialise it to 0, acquire the lock that the writer of the buffer gives, or fill it.",
+            )
         return f"{says}.", sides.unwritten_fix(one.later)
     earlier = sides.text(one.earlier)
     if code == "MT0205":

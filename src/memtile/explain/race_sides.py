@@ -114,7 +114,7 @@ class Sides:
         A host starts tasks in the order that it means. A writer that gets its words from the reader cannot
         come first.
         """
-        if self._by_host(reader) and self._by_host(writer):
+        if self.host_starts(reader) and self.host_starts(writer):
             begun = [self._started[self._channel(each), each.site] for each in (reader, writer)]
             return begun[0] < begun[1] if begun[0] != begun[1] else None
         locks = [self._given(reader), self._taken(reader), self._given(writer), self._taken(writer)]
@@ -138,6 +138,13 @@ class Sides:
         number = min(self._given(writer) & self._taken(reader), default=-1)
         began = int(self._began[number]) if number >= 0 else 0
         return f"{self._lock(number)} starts at {began}: " if began else ""
+
+    def full_from_the_start(self, reader: RaceAccess) -> str:
+        """The lock that says to a channel that there is data before anything has come; empty if none does."""
+        if self._is_core(reader) or reader.agent == HOST:
+            return ""
+        number = min((lock for lock in self._taken(reader) if self._began[lock] > 0), default=-1)
+        return f"{self._lock(number)} starts at {self._began[number]}" if number >= 0 else ""
 
     def data_fix(self, reader: RaceAccess, writer: RaceAccess) -> str:
         """A repair that orders a read after a write."""
@@ -332,7 +339,7 @@ class Sides:
             if not self._is_core(first) or does != "write":
                 return f"{late}."
             return f"{late}, or write before it lets the core go (aiex.set_lock, WorkerRuntimeBarrier.set)."
-        if self._by_host(first) and self._by_host(then):
+        if self.host_starts(first) and self.host_starts(then):
             return f"Have the host wait for the end of {self.text(first)} before it starts {self.text(then)}."
         given = self._given(first) - self._taken(then)
         if given:
@@ -367,7 +374,7 @@ class Sides:
         cascades = self._engine.state.cascades
         return receiver(self._engine.state, one) == other and cascades.in_taken[other] > NEVER
 
-    def _by_host(self, access: RaceAccess) -> bool:
+    def host_starts(self, access: RaceAccess) -> bool:
         """Whether a host has started the task during the run, and its BD has no lock."""
         if self._is_core(access) or access.agent == HOST or self._given(access) or self._taken(access):
             return False

@@ -24,7 +24,6 @@ from memtile.model.state.causes import Cause, CoreCause
 from memtile.plain_text import printable
 
 if TYPE_CHECKING:
-    from memtile.explain.findings import Finding
     from memtile.explain.results import ChannelUse, CoreUse, Result
 
 WIDTH, HEIGHT, ROWS = 80, 25, 8
@@ -422,8 +421,7 @@ def _percent(part: int, of: int) -> str:
 
 def next_steps(result: Result) -> Iterator[str]:
     """Return one line that says what to do next, the most useful first."""
-    finding: Finding | None = next(iter(in_order(result.findings)), None)
-    if finding is not None and finding.severity == "error":
+    if any(finding.severity == "error" for finding in result.findings):
         return  # it has its repair
     if result.status == "limit":
         option = "--max-cycles" if result.timed else "--max-cycles, which without a clock counts words"

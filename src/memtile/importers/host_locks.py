@@ -51,8 +51,16 @@ def set_instead(made: Configured, steps: Sequence[Operation]) -> Iterator[HostWr
             lacking.append(name)
         if writes and name not in uses.open and own + sum(each.value for each in writes) > uses.taken[name]:
             spare.append(name)
-    if len(lacking) == len(spare) == 1:
+    if len(lacking) == len(spare) == 1 and _is_for_hosts(made, lacking[0]):
         yield _finding(made, lacking[0], uses.waits[lacking[0]], spare[0], sets[numbers[spare[0]]][-1])
+
+
+def _is_for_hosts(made: Configured, lock: str) -> bool:
+    """Whether a host may be meant to set a lock: not one of an object FIFO, or of a core that is missing."""
+    tile = made.device.locks[lock].tile
+    cores = {core.tile for core in made.device.cores if core.has_body}
+    missing = made.tiles[tile].kind.role == "compute" and tile not in cores
+    return not missing and number_of(made, lock) not in made.array.engine.fifo_locks
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from memtile.errors import DesignError, InputFileError, Problem
 from memtile.explain.conditions import SECONDS as CONDITION_SECONDS
 from memtile.explain.findings import Finding
 from memtile.explain.imbalance import instead_of_races, with_imbalances, without_races
-from memtile.explain.oddities import Oddities
+from memtile.explain.oddities import Oddities, instead_of_waits
 from memtile.explain.repairs import SECONDS, Tried
 from memtile.importers.external_runs import NamedArrays, filled, run_alone, taken, without_host
 from memtile.importers.host_locks import set_instead
@@ -49,6 +49,7 @@ from memtile.importers.mlir.sequence.program import (
     program_of,
 )
 from memtile.importers.mlir.sequence.sequence_reader import NO_PARAMETERS, Parameters
+from memtile.importers.mlir.token_flows import token_flow_findings
 from memtile.importers.mlir.token_packets import Text
 from memtile.importers.mlir.types import Shaped
 from memtile.importers.mlir.unstarted_bds import endless_findings, unstarted_findings, with_unstarted
@@ -274,7 +275,7 @@ class Loaded:
     def _odd(self, sequence: SequenceProgram | None) -> Oddities:
         devices = (self.configured, *(sequence.loads if sequence is not None else ()))
         of_chains = (move for made in devices for move in moves_of(made))
-        rules = (next_findings, buffer_findings, hidden_findings, cascade_findings)
+        rules = (next_findings, buffer_findings, hidden_findings, token_flow_findings, cascade_findings)
         chained = {each.message: each for made in devices for rule in rules for each in rule(made)}
         if sequence is not None:
             for of_host in (endless_findings, unstarted_findings, uneven_findings):
@@ -406,7 +407,7 @@ class Loaded:
         idle = tuple(never_started(self.array.engine, sequence))
         done = self._with_links(done, self.configured, *sequence.loads)
         result = with_host_writes(done.result, by_host)
-        result = replace(result, findings=(*idle, *result.findings)) if idle else result
+        result = replace(result, findings=instead_of_waits(idle, result.findings)) if idle else result
         return replace(done, result=result, oddities=self._odd(sequence)).explained()
 
     def instructions(self, *arguments: npt.ArrayLike | None) -> bytes:

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from memtile.check.check import check, refused
 from memtile.check.checked_program import of_mlir
 from memtile.errors import MemtileError
+from memtile.explain.finding_places import in_order
 from memtile.explain.findings import Finding
 from memtile.explain.repairs import spent
 from memtile.explain.results import Status
@@ -181,8 +182,8 @@ def run(
         cycles += result.cycles
         good &= result.good and not done.stopped
         if result.status is not Status.FINISHED or done.stopped:
-            return Outcome(str(result.status), cycles, good, found, pool)
-    return Outcome("finished", cycles, good, found, pool)
+            return Outcome(str(result.status), cycles, good, in_order(found), pool)
+    return Outcome("finished", cycles, good, in_order(found), pool)
 
 
 def _compared(done: Run, launch: Launch, expected: Arrays) -> Run:

@@ -136,12 +136,23 @@ def _of_its_kind(knot: Knot, waits: EngineWaits, words: Sentences) -> Finding:
         lock = Party(PartyKind.LOCK, waits.lock_wanted(short[0]))
         return wrong_release(lock, short[0], waits, words) or _never(knot, waits, words)
     actors = knot.actors
-    first = _first(knot, waits) if code == "MT0303" else None
+    first = _first(knot, waits) if code == "MT0303" else _short_of_tasks(knot, waits)
     if first is not None:
         actors = [*actors[actors.index(first) :], *actors[: actors.index(first)]]
     says = "; ".join(_step(party, knot, words) for party in actors)
     sides = [words.side(party) for party in actors]
     return Finding(code, Severity.ERROR, f"{_SENTENCE[code]}: {says}.", sides, fix=fix)
+
+
+def _short_of_tasks(knot: Knot, waits: EngineWaits) -> Party | None:
+    """The channel that has ended all its tasks, where a host waits before it starts the next one.
+
+    These were too short or too few. Of one that never had a task the host comes first: it waits too early.
+    """
+    for party, need in knot.needs():
+        if need.via is Via.TASK and need.of.kind is PartyKind.HOST and party.kind is PartyKind.CHANNEL:
+            return party if waits.engine.channels.bds_done[party.number] else None
+    return None
 
 
 def _kind(knot: Knot, waits: EngineWaits, words: Sentences) -> tuple[str, str]:

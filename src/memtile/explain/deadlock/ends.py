@@ -148,7 +148,7 @@ class ChainEnd:
             names = " and ".join(called(self.waits.engine, ch) for ch in senders)
             verb = "has" if len(senders) == 1 else "have"
             sides = [self.words.side(Party(PartyKind.CHANNEL, ch), "sends control packets") for ch in senders]
-            fix = "Look at the packet id, the offset in the host memory, the address and the data of each."
+            fix = "Look at the packet id, the place and length in the host memory, the address and data."
             sent = f"only control packets could release it, and {names} {verb} sent all that were asked for"
             guess = self._made("MT0302", f"{says}; {sent}", fix, sides)
             return replace(guess, severity=Severity.WARNING)  # what they wrote is not known
@@ -310,7 +310,8 @@ class ChainEnd:
             taken, all_of_it, name = part
             does = f"takes {taken} of the {all_of_it} words of {name}"
             says = f"{self._name} {does}, and more are sent to it: {words}"
-            return self._made("MT0323", says, f"Receive all {all_of_it} words.")
+            sides = [self.words.side(self.party), *(Side(name, "sends to it") for name in self._senders)]
+            return self._made("MT0323", says, f"Receive all {all_of_it} words.", sides)
         if used and (endless := self._sends_on()) is not None:
             name = self.words.name(endless)
             says = f"{name} sends endlessly to {self._name}, which has no task left: {words}"
@@ -320,12 +321,17 @@ class ChainEnd:
             says = f"{self._name} has no task left for what was sent to it: {words}"
             return self._made("MT0304", says, f"{self._again()}eceive as many words as are sent.")
         no_task = "never had a task" if used is False else "has no task"
-        senders = sorted(self.waits.streams.senders_to(self.party.number))
-        names = " and ".join(called(self.waits.engine, ch) for ch in senders[:2])
+        senders = self._senders
+        names = " and ".join(senders[:2])
         verb = "words come" if not names else f"{names} {'sends' if len(senders) == 1 else 'send'}"
         says = f"{verb} to {self._name}, which {no_task}: {words}"
         code = self._code("MT0312", "MT0110")
         return self._made(code, says, f"Start a task on {self._name}, or send them elsewhere.")
+
+    @property
+    def _senders(self) -> list[str]:
+        senders = self.waits.streams.senders_to(self.party.number)
+        return [called(self.waits.engine, ch) for ch in sorted(senders)]
 
     def _sends_on(self) -> Party | None:
         """The one sender to a channel, if it goes round and waits for no lock that another one releases."""
@@ -367,7 +373,9 @@ class ChainEnd:
             did, fix = self._all_sent()
             cores = self._starving_cores(first) if self._part_moved() is None else []
             if not cores:
-                return self._made("MT0304", f"{says}; {self._name} {did}", fix)
+                made = self._made("MT0304", f"{says}; {self._name} {did}", fix)
+                own = [self.words.side(self.party)] if self._is_cut(first) else []
+                return replace(made, sides=tuple(dict.fromkeys((*own, *made.sides))))
             if len(cores) > 1:
                 return self._starved_cores(cores, did, fix)
             short = short_sender(self.party, cores[0], self.waits, self.words)
@@ -375,6 +383,11 @@ class ChainEnd:
         no_task = "never had a task" if used is False else "has no task"
         code = self._code("MT0312", "MT0113")
         return self._made(code, f"{says}; {self._name} {no_task}", f"Start a task on {self._name}.")
+
+    def _is_cut(self, receiver: Party) -> bool:
+        """Whether the last words end within a descriptor of their receiver: then a length is off."""
+        moved = self.waits.engine.channels.moved
+        return receiver.kind is PartyKind.CHANNEL and bool(moved[receiver.number] > 0)
 
     def _takes_any_order(self, receiver: Party) -> bool:
         """Whether headers of packets choose the descriptors of a channel, and it has taken some of them."""

@@ -7,19 +7,23 @@ from functools import partial
 
 import numpy as np
 
+from memtile.arch.ports import PORTS
 from memtile.arch.register_map import register_named
 from memtile.arch.registers import field_of
 from memtile.arch.switch_registers import SLOT
+from memtile.arch.tiles import TILE_KINDS
 from memtile.explain.bd_findings import line_of
 from memtile.explain.names import called, port_name
 from memtile.explain.switch_ways import packet_ways, reached, slots
 from memtile.jit.tables import plain
+from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.model.streams.packet_flow import STREAM_MASK
 from memtile.model.streams.switch_config import PACKET
 from memtile.sim.loop.engine import Engine
 
 _CONTROLLER = register_named("memory_tile", "DMA_S2MM_0_Ctrl").field("Controller_ID")
 _ID = field_of(SLOT, "id")
+_FIRMWARE = "SOUTH0"  # port of an interface tile
 _FEW = 3  # lines that a sentence names
 
 
@@ -65,6 +69,18 @@ def token_is_stuck(engine: Engine, ch: int) -> bool:
     tile, controls = int(engine.channels.tile[ch]), plain(engine.state.controls)
     port = int(controls.slave_port[tile])
     return bool(controls.held[tile] or (port >= 0 and plain(engine.state.switch).held[port]))
+
+
+def gets_out(engine: Engine, ch: int) -> bool:
+    """Whether the switches lead the tokens of a channel, with the id that its register has, to firmware."""
+    port = int(plain(engine.state.controls).slave_port[int(engine.channels.tile[ch])])
+    switch, tiles = plain(engine.state.switch), plain(engine.spec.tiles)
+    controller = _CONTROLLER.get(int(engine.channels.control[ch])) & STREAM_MASK
+    for at in reached([port], partial(packet_ways, engine, controller)) if port >= 0 else ():
+        kind = KIND_NAMES[int(tiles.kind[switch.tile[at]])]
+        if switch.is_master[at] and PORTS[kind].masters[int(switch.number[at])] == _FIRMWARE:
+            return TILE_KINDS[kind].role == "interface"
+    return False
 
 
 def stuck_token(engine: Engine, ch: int) -> tuple[str, str]:

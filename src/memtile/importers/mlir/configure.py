@@ -155,9 +155,9 @@ def _at(form: OperationForm, error: DesignError) -> InputFileError:
 
 
 CORE_CONTROL = register_named("core", "Core_Control")
-_CONTROL = "TileControl"
-_FIRMWARE = ("South", 0)  # port of an interface tile behind which firmware is
-_PORT_NAMES = {_CONTROL: "CTRL"}
+TILE_CONTROL = "TileControl"
+FIRMWARE = ("South", 0)  # port of an interface tile behind which firmware is
+_PORT_NAMES = {TILE_CONTROL: "CTRL"}
 _BESIDE = {"PLIO": "programmable logic", "NOC": "the network on chip"}
 _WINDOWS = {(-1, 0): "west", (0, 0): "own", (1, 0): "east"}
 
@@ -394,6 +394,19 @@ def _sees(tile: Tile, lock: Lock) -> bool:
     return away == (0, 0) or (tile.kind.role == "memory" and away in ((-1, 0), (1, 0)))
 
 
+def _exchange(made: Configured, end: EndDescription, *, receives: bool) -> str:
+    """The repair of a flow whose tiles are in each other's place; empty if they are not."""
+    ends = [
+        (flow.targets, flow.sources) if receives else (flow.sources, flow.targets)
+        for flow in made.device.flows
+    ]
+    for other in (other for own, others in ends if end in own for other in others):
+        there, here = len(made.tiles[other.tile].mm2s), len(made.tiles[end.tile].mm2s)  # S2MM as many
+        if other.bundle == end.bundle and end.channel < there and other.channel < here:
+            return "Exchange the tiles of the flow: the other one has such a channel."
+    return ""
+
+
 def _end(made: Configured, end: EndDescription, *, receives: bool = False) -> End:
     """The channel or port of the switch that an end of a flow is."""
     tile = made.tiles[end.tile]
@@ -408,7 +421,12 @@ def _end(made: Configured, end: EndDescription, *, receives: bool = False) -> En
             source="mlir-aie, WireBundle",
         )
     if end.bundle == "DMA":
-        return (tile.s2mm if receives else tile.mm2s)[end.channel]
+        channels = tile.s2mm if receives else tile.mm2s
+        try:
+            return channels[end.channel]
+        except DesignError as error:
+            step = _exchange(made, end, receives=receives)
+            raise DesignError([replace(each, next_step=step) for each in error.problems]) from None
     return SwitchEnd(tile, port_name(end.bundle, end.channel), receives)
 
 
@@ -451,11 +469,11 @@ def _packets(made: Configured, asked: dict[str, Operation]) -> None:
     are kept there. A circuit from the control port takes their place, as everywhere in mlir-aie's router.
     """
     ends = [flow.sources[0] for flow in made.device.flows if flow.packet is None]
-    circuits = {end.tile for end in ends if end.bundle == _CONTROL}
+    circuits = {end.tile for end in ends if end.bundle == TILE_CONTROL}
     tokens = [
         FlowDescription(
-            [EndDescription(name, _CONTROL, 0)],
-            [EndDescription(name, *_FIRMWARE)],
+            [EndDescription(name, TILE_CONTROL, 0)],
+            [EndDescription(name, *FIRMWARE)],
             made.device.tiles[name].operation,
             made.device.tiles[name].controller or 0,
             keep_header=True,
@@ -510,8 +528,8 @@ def _token_circuits(made: Configured) -> None:
         sources = {source for each in own for source, *_ in (*each.circuits, *each.rules)}
         targets = {(to, n) for each in own for _, _, to, n in each.circuits}
         targets |= {(to, n) for each in own for to, n, *_ in each.masters}
-        if _CONTROL not in sources and _FIRMWARE not in targets:
-            _switch(tile, SwitchDescription(name, own[0].operation, circuits=[(_CONTROL, 0, *_FIRMWARE)]))
+        if TILE_CONTROL not in sources and FIRMWARE not in targets:
+            _switch(tile, SwitchDescription(name, own[0].operation, circuits=[(TILE_CONTROL, 0, *FIRMWARE)]))
 
 
 def _switch(tile: Tile, switch: SwitchDescription) -> None:

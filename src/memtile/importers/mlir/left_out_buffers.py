@@ -21,6 +21,8 @@ from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.description import BdDescription, ChainDescription
 
 LEFT_OUT = "MT0126"
+_LOADS = frozenset(("memref.load", "affine.load", "vector.load", "vector.transfer_read"))
+_STORES = frozenset(("memref.store", "affine.store", "vector.store", "vector.transfer_write"))
 
 
 class _Use(NamedTuple):
@@ -163,12 +165,24 @@ class _Buffers:
             pair = [use, *twins] if twins else [use, *others]
             if len(pair) != 2 or not (self._has_room(use) if twins else self._clash(*pair)):
                 continue
+            way = self._way(meant)
+            if way and not twins:
+                if use.chain.direction == way:
+                    other = next(each for each in pair if each is not use)
+                    yield _Wrong(use, meant, f"which {self._bd(other)} moves with other locks", left)
+                continue
             first, last = sorted(pair, key=lambda each: each.bd.operation.at)
             if use is not (first if after < list(self._known).index(own) else last):
                 continue  # buffers mostly stand in the order of their descriptors
             other = last if use is first else first
             does = f"{_verb(other.chain.direction)} too" if twins else "moves with other locks"
             yield _Wrong(use, meant, f"which {self._bd(other)} {does}", left, other)
+
+    def _way(self, meant: str) -> str:
+        """The direction of the channel that cores need for a buffer; empty if they do both, or pass it on."""
+        bodies = [core.operation for core in self._made.device.cores if core.has_body]
+        named = {each.name for body in bodies for each in body.walk() if meant in each.words}
+        return "S2MM" if named <= _LOADS else "MM2S" if named <= _STORES else ""
 
     def _has_room(self, use: _Use) -> bool:
         """Whether the locks of a chain count as many buffers as it has descriptors."""

@@ -29,7 +29,7 @@ class Way:
     Attributes:
         group: sources of one group may share wires.
         ids: of its packets.
-        targets: where any of them go.
+        targets: where any of them go, each with the first flow that says so.
         flow: the first that names the source.
         demand: what the router is asked for.
     """
@@ -37,7 +37,7 @@ class Way:
     group: int
     flow: FlowDescription
     ids: dict[int, None] = field(default_factory=dict)
-    targets: dict[EndDescription, None] = field(default_factory=dict)
+    targets: dict[EndDescription, FlowDescription] = field(default_factory=dict)
     demand: RouteDemand | None = None
 
 
@@ -55,7 +55,7 @@ def ways(flows: Sequence[FlowDescription]) -> dict[EndDescription, Way]:
             raise OperationForm(flow.operation).error(says, f"0..{IDS - 1}", reason="packet_id")
         way = found.setdefault(source, Way(_group(found.values(), target), flow))
         way.ids[flow.packet] = None
-        way.targets[target] = None
+        way.targets.setdefault(target, flow)
     return found
 
 
@@ -91,8 +91,11 @@ def ask(
         InputFileError: an end that the array does not have, or that another flow has.
     """
     for source, way in found.items():
+        targets = list[End]()
+        for target, flow in way.targets.items():
+            with reading(flow.operation):
+                targets.append(end(target, True))
         with reading(way.flow.operation):
-            targets = [end(target, True) for target in way.targets]
             name = f"packet flows (group {way.group})"
             way.demand = circuits.connect(end(source, False), targets, name, tuple(way.ids))
 

@@ -26,6 +26,7 @@ DEVICE = "aie.device"
 ISOLATED = frozenset((DEVICE, "func.func", "func", "module", "builtin.module"))
 """Operations whose regions see nothing of what is around them."""
 _FUNCTIONS, _CALLS = ("func.func", "func"), ("func.call", "call")
+_BUFFER, _FEW = "aie.buffer", 3
 _Visible = dict[str, Operation | OperationBlock]
 
 
@@ -138,7 +139,9 @@ class _Walk:
                 self._problem(operation, at, says, "values from before it", name, "Define it before its use.")
             elif kind and wanted and not same_type(operation.tokens, kind, wanted):
                 says = f"{operation.name}: {name} is {kind}, and is used as {wanted}"
-                self._problem(operation, at, says, kind, name, f"Write {kind}.")
+                others = _of_type(by, wanted) if isinstance(by, Operation) else []
+                step = f"Write {kind}" + (f", or use buffer {' or '.join(others)}." if others else ".")
+                self._problem(operation, at, says, kind, name, step)
 
         if operation.name in _CALLS:
             self._callee(operation)
@@ -180,6 +183,23 @@ class _Walk:
         text, offset = operation.tokens.text, operation.tokens.offset(at)
         error = text.error(offset, says, given=given, allowed=allowed, reason="mlir_value", step=step)
         self.found += error.problems
+
+
+def _of_type(buffer: Operation, wanted: str) -> list[str]:
+    """The other buffers of a buffer's tile that are of a type; a few of them."""
+    if buffer.name != _BUFFER or buffer.parent is None:
+        return []
+    found = [
+        each.results[0]
+        for each in buffer.parent.operations
+        if each.name == _BUFFER and each.results and _tile(each) == _tile(buffer)
+        if same_type(buffer.tokens, definition_type(each, each.results[0]), wanted)
+    ]
+    return found[:_FEW]
+
+
+def _tile(buffer: Operation) -> str:
+    return next((word for word in buffer.words if word[:1] == "%"), "")
 
 
 def _exchange(operation: Operation, given: Sequence[str], wanted: Sequence[str]) -> str:

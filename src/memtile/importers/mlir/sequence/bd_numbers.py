@@ -6,7 +6,7 @@ of the tile has; awaiting or freeing it gives them back (DEV-MLIR-3).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Protocol
 
@@ -25,6 +25,7 @@ class Owner(Protocol):
     """What has BDs: a task."""
 
     name: str
+    lines: Mapping[int, int]
 
 
 class BdNumbers:
@@ -67,7 +68,9 @@ class BdNumbers:
         taken = self._taken.setdefault(tile.place, {})
         for number in wanted:
             if number in taken:
+                said = taken[number].lines.get(number)
                 says = f"BD {number} of the {tile.title} is in task {taken[number].name}"
+                says += f", by line {said}" if said else ""
                 step = f"{_GIVE_BACK[:-1]}, or use another BD."
                 raise form.error(says, _allowed(tile), reason=_REASON, given=str(number), step=step)
             if number is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -83,6 +83,7 @@ class SequenceTask:
         line: of the text, where it is configured.
         where: place in the text, with the name of the file.
         started: how often it was started.
+        lines: of the text, by the number of a BD that the text names.
     """
 
     made: Configured
@@ -102,6 +103,7 @@ class SequenceTask:
     line: int = 0
     where: str = ""
     started: int = 0
+    lines: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def channel(self) -> tuple[object, ...]:
@@ -169,6 +171,7 @@ class Reader:
         moves: what its transfers and tasks touch, each once.
         shapes: of the arguments of the outermost sequence, by position.
         tokens: the tasks whose tokens no wait has taken, by channel, in the order of their starts.
+        awaits: the lines of the last waits for tasks, by channel.
     """
 
     def __init__(
@@ -194,6 +197,7 @@ class Reader:
         self.moves: dict[tuple[object, ...], Move] = {}
         self.shapes: Sequence[Shaped] = ()
         self.tokens: dict[tuple[object, ...], deque[SequenceTask]] = {}
+        self.awaits: dict[tuple[object, ...], int] = {}
         self._turns = 0
 
     def turn(self, form: OperationForm) -> None:

@@ -119,6 +119,7 @@ def _configured(
     task.name, task.operation = f"{form.result} (line {task.line})", form.operation
     reader.tasks.append(task)
     task.token = bool(form.attributes.get("issue_token", False))
+    task.lines = {bd.number: bd.operation.line for bd in bds if bd.number is not None}
     numbers = _numbers(reader, form, task, bds)
     task.numbers, task.first = numbers, numbers[first]
     reader.values[form.result] = task
@@ -361,13 +362,17 @@ def await_task(reader: Reader, form: Call) -> None:
         raise operation_error(at, says, "a task with issue_token = true", reason="mlir_token", step=step)
     started = reader.tokens.get(task.channel)
     if not task.started:
-        says, step = f"the task of line {task.line} is never started", "Start it with aiex.dma_start_task."
+        says = f"task {task.name} is never started"
+        step = "Start it with aiex.dma_start_task."
         raise form.error(says, "a task that is started", reason="mlir_token", step=step)
     if not started:
         says = "the sequence waits forever: no task was started on this channel that a wait has not seen"
+        before = reader.awaits.get(task.channel)
+        says += f"; line {before} waits for the last one" if before else ""
         step = "Start the task with aiex.dma_start_task before."
         raise form.error(says, "one wait for each start", reason="mlir_token", step=step)
     started.popleft().pending -= 1
+    reader.awaits[task.channel] = form.operation.line
     wait(reader, form, task.tile.place, *task.port)
     if not task.pending and not reader.bds.starts_again(form.operation, form.values[0]):
         _give_back(reader, form, task, again=True)

@@ -73,7 +73,10 @@ def _bd(form: OperationForm, block: OperationBlock, known: Known) -> BdDescripti
         raise form.error(says, "one", reason=_REASON, given=str(many))
     if locks not in (0, 2):
         says = f"a block of the task has {locks} {_LOCK}; it needs none, or an acquire and a release"
-        raise form.error(says, "none, or an acquire and a release", reason=_REASON, given=str(locks))
+        own = next(each for each in block.operations if each.name == (_LOCK if locks == 1 else _BD))
+        raise OperationForm(own).error(
+            says, "none, or an acquire and a release", reason=_REASON, given=str(locks)
+        )
     found = bd_of(block.operations, known)
     assert found is not None
     if locks and (found.acquire is None or found.release is None):
