@@ -2092,6 +2092,21 @@ MUTANTS = (
         "tests/faults/test_external_order.py::test_a_result_in_the_place_of_what_it_is_made_of_is_fine",
     ),
     Mutant(
+        "the end of what brings words ends what they make",
+        "check/external_order.py",
+        "        if step.ch not in self.brings or step.room:\n            return False",
+        "        if step.ch or step.room:\n            return False",
+        "tests/faults/test_external_order.py::test_the_end_of_what_brings_words_is_not_the_end_of_what_they_make",
+    ),
+    Mutant(
+        "a descriptor is started once",
+        "explain/race_sides.py",
+        "return before[-1] if before else starts[0]",
+        "return starts[0]",
+        "tests/faults/test_external_order.py::"
+        "test_a_run_names_the_pass_that_reads_too_early_though_its_bd_is_an_earlier_one",
+    ),
+    Mutant(
         "a token of an earlier pass ends a later one",
         "check/external_order.py",
         "each.code != _AT_THE_END or",
