@@ -2107,6 +2107,37 @@ MUTANTS = (
         "test_a_run_names_the_pass_that_reads_too_early_though_its_bd_is_an_earlier_one",
     ),
     Mutant(
+        "headers are no words of a packet",
+        "explain/deadlock/planned_words.py",
+        "kept = any(not switch.drop_header[port] for port in ports)",
+        "kept = any(switch.drop_header[port] for port in ports)",
+        "tests/faults/test_shared_streams.py::"
+        "test_headers_count_where_one_of_several_descriptors_leaves_its_own_out",
+    ),
+    Mutant(
+        "the last writer leaves out what an earlier one does",
+        "explain/partly_written.py",
+        "int(bd.places[-1]) + 1 == int(lacking.words[0])",
+        "int(bd.places[-1]) == int(lacking.words[0])",
+        "tests/faults/test_word_balance.py::test_a_gap_is_of_the_descriptor_that_ends_before_it",
+    ),
+    Mutant(
+        "a half at another place leaves its races",
+        "explain/wrong_buffers.py",
+        "if cause.code == _CODE and who not in used:",
+        "if cause.code == _CODE and who in used:",
+        "tests/data/test_race_repairs.py::"
+        "test_a_half_that_is_written_in_the_place_of_the_other_one_has_its_begin_named",
+    ),
+    Mutant(
+        "a half at another place is at another buffer",
+        "check/guarded_words.py",
+        "same = own is not None and own.buffer == meant.buffer",
+        "same = own is not None and own.buffer != meant.buffer",
+        "tests/data/test_race_repairs.py::"
+        "test_a_check_names_the_begin_of_a_half_in_the_place_of_the_other_one",
+    ),
+    Mutant(
         "a token of an earlier pass ends a later one",
         "check/external_order.py",
         "each.code != _AT_THE_END or",
