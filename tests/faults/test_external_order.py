@@ -42,7 +42,9 @@ def test_a_pass_that_reads_what_the_one_before_may_not_have_written_is_named(tmp
 
 def input_awaited() -> str:
     """Two passes, between which the host waits for what brings the words and not for what writes them."""
-    before, task, after = FINE.partition("        aie.dma_bd(%x : memref<256xi32>, 0, 256)\n        aie.end\n      }")
+    before, task, after = FINE.partition(
+        "        aie.dma_bd(%x : memref<256xi32>, 0, 256)\n        aie.end\n      }"
+    )
     text = f"{before}{task} {{issue_token = true}}{after}"
     return text.replace(WAIT, WAIT.replace("%t1", "%t0"))
 

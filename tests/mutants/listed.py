@@ -2138,6 +2138,35 @@ MUTANTS = (
         "test_a_check_names_the_begin_of_a_half_in_the_place_of_the_other_one",
     ),
     Mutant(
+        "a task that is counted by its lock runs on with nothing left",
+        "explain/deadlock/runs_left.py",
+        "if len(more) != 1 or 0 in more or any",
+        "if len(more) != 1 or any",
+        "tests/faults/test_short_senders.py::test_what_a_lock_has_left_says_how_often_a_task_should_have_run",
+    ),
+    Mutant(
+        "a ring repairs a task that is run too seldom",
+        "explain/repairs.py",
+        "or _COUNTED in findings[0].fix",
+        "or _COUNTED not in findings[0].fix",
+        "tests/data/test_repairs.py::test_a_repair_does_not_hide_what_the_finding_is_about",
+    ),
+    Mutant(
+        "a wait is for what brings words",
+        "importers/mlir/repairs/host_steps.py",
+        "(meant or start.at < wait.at)",
+        "(meant or start.at > wait.at)",
+        "tests/data/test_repairs.py::test_a_wait_for_what_brings_words_may_be_meant_for_what_they_make",
+    ),
+    Mutant(
+        "less data is a repair",
+        "importers/python/candidates.py",
+        "if name in names and isinstance(value, ast.Call)",
+        "if name not in names and isinstance(value, ast.Call)",
+        "tests/clients/test_python_repairs.py::"
+        "test_names_in_a_tuple_may_stand_in_another_order_and_less_data_is_no_repair",
+    ),
+    Mutant(
         "a token of an earlier pass ends a later one",
         "check/external_order.py",
         "each.code != _AT_THE_END or",

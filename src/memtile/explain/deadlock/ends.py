@@ -13,6 +13,7 @@ from memtile.explain.deadlock.graph import PartyKind, Via
 from memtile.explain.deadlock.missed_packets import other_ids
 from memtile.explain.deadlock.packet_ids import PacketIds
 from memtile.explain.deadlock.planned_words import PlannedWords
+from memtile.explain.deadlock.runs_left import runs_left
 from memtile.explain.deadlock.sentences import UNRELEASED, Sentences, receives
 from memtile.explain.deadlock.short_senders import short_sender
 from memtile.explain.deadlock.switch_waits import Party
@@ -363,6 +364,10 @@ class ChainEnd:
             unsent = self._unsent(says, first.number)
             if unsent is not None:
                 return unsent
+        if used and (more := runs_left(self.party.number, self.waits)) is not None:
+            does, fix = more
+            sides = (self.words.side(self.party, does), self.words.side(first))
+            return self._made("MT0304", f"{self._name} {does}; {says}", f"Let {self._name} {fix}.", sides)
         if used:
             did, fix = self._all_sent()
             cores = self._starving_cores(first) if self._part_moved() is None else []
