@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 import pytest
@@ -237,7 +238,7 @@ def test_headers_count_where_one_of_several_descriptors_leaves_its_own_out() -> 
     text = text.replace("SENDERS", senders).replace("34xi32", "68xi32").replace("0, 34)", "0, 68)")
     for short, fix in ((True, "Give BD 2 a length of 17 words."), (False, "")):
         given = text if short else text.replace("34, 16)", "34, 17)")
-        checked = check("d", lambda: of_mlir(loaded(given))).findings
+        checked = check("d", partial(of_mlir, loaded(given))).findings
         done = loaded(given).run(np.zeros(68, np.int32), max_cycles=20_000).result.findings
         for found in (checked, done):
             assert [(each.code, each.fix) for each in found][:1] == ([("MT0323", fix)] if short else [])

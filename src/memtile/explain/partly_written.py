@@ -54,7 +54,7 @@ def numbered(bd: PlannedBd) -> str:
 
 
 def ends_at(lacking: Part, writers: Sequence[PlannedBd]) -> PlannedBd:
-    """Return which of several descriptors leaves words out: the one that ends where they begin, else the last.
+    """Return which of several descriptors leaves words out: that which ends before them, else the last.
 
     Args:
         lacking: the words that nothing writes.

@@ -346,7 +346,8 @@ class WordBalance:
         elif len(lengths) == 1 and not (bd.length > min(lengths) and bd.length % min(lengths) == 0):
             (length,) = lengths
             header = " and a header" if any(headers) else ""
-            text = f"{called(self.engine, ends[0].ch)} {self._verb(ends[0])} {ends[0].length} with each BD{header}"
+            who = f"{called(self.engine, ends[0].ch)} {self._verb(ends[0])}"
+            text = f"{who} {ends[0].length} with each BD{header}"
             fits = length != bd.length and (length % bd.length == 0 or bd.length % length == 0)
             yield Opinion(Measure.STREAM, length, text, ends, _HALF if fits else _FULL)
 
