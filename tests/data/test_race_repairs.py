@@ -438,3 +438,16 @@ def test_a_check_names_the_begin_of_a_half_in_the_place_of_the_other_one() -> No
     (finding,) = [each for each in check_design(lambda: halves(0)).findings if each.code == "MT0137"]
     assert f"begin at word {WORDS} of buffer 'one', or use another lock" in finding.fix
     assert not check_design(lambda: halves(WORDS)).findings
+
+
+def test_a_reader_that_waits_for_the_other_lock_is_not_at_the_wrong_words() -> None:
+    """What it reads is written later: its lock is the wrong one, not the words of a writer."""
+    tile = MemoryTile("npu1")
+    fulls = [tile.lock(0, name) for name in ("full a", "full b")]
+    for n in (0, 1):
+        block = tile.buffer("ab"[n], WORDS)
+        tile.s2mm[n].start(tile.write(block).guarded(None, fulls[n].release()))
+        tile.s2mm[n].feed(np.ones(WORDS, np.int32), pattern=[1, 0, 0] if n else [1])
+        tile.mm2s[n].start(tile.read(block).guarded(fulls[1 - n].acquire()))
+        tile.mm2s[n].collect()
+    assert {each.code for each in severe(tile.run(100_000, check=True).findings)} == {"MT0201"}

@@ -2124,10 +2124,17 @@ MUTANTS = (
     Mutant(
         "a half at another place leaves its races",
         "explain/wrong_buffers.py",
-        "if cause.code == _CODE and who not in used:",
+        "if cause.code == _CODE and who in alone - used:",
         "if cause.code == _CODE and who in used:",
         "tests/data/test_race_repairs.py::"
         "test_a_half_that_is_written_in_the_place_of_the_other_one_has_its_begin_named",
+    ),
+    Mutant(
+        "words that are written later are written by nothing",
+        "explain/wrong_buffers.py",
+        "return bool(readers) and not any(",
+        "return bool(readers) or any(",
+        "tests/data/test_race_repairs.py::test_a_reader_that_waits_for_the_other_lock_is_not_at_the_wrong_words",
     ),
     Mutant(
         "a half at another place is at another buffer",

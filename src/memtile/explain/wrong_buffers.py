@@ -75,6 +75,13 @@ class WrongBuffers:
         found = self._misplaced(reader)
         return self._finding(found) if found is not None else self._in_part(reader)
 
+    def lacks_writer(self, ch: int, number: int) -> bool:
+        """Whether no descriptor writes any of the words that a BD of a channel reads."""
+        readers = [bd for bd in self.planned.bds.get(ch, ()) if bd.number == number]
+        here = {each for each in self.planned.bds if not self.planned.is_external(each)}
+        own = [bd for each in here if self.planned.receives(each) for bd in self.planned.bds[each]]
+        return bool(readers) and not any(_meet(readers[0], bd) for bd in own)
+
     def _in_part(self, reader: PlannedBd) -> Finding | None:
         """What is wrong where the one that the reader waits for writes only a part of its buffer."""
         engine, tile = self._engine, reader.tile
@@ -238,12 +245,13 @@ def with_causes(
         for ch, site in first.items()
         if 0 <= ch < len(engine.channels.tile) and (made := buffers.finding(ch, site)) is not None
     }
-    made = [_as(each, known) if each.code == _UNWRITTEN and each.sides else each for each in findings]
+    told = [_as(each, known) if each.code == _UNWRITTEN and each.sides else each for each in findings]
     used = {each.sides[0].who for each in findings if each.code == _UNWRITTEN and each.sides}
+    alone = {called(engine, ch) for ch, site in first.items() if buffers.lacks_writer(ch, site)}
     for who, cause in known.items():
-        if cause.code == _CODE and who not in used:
-            made = _instead(made, cause)
-    return made
+        if cause.code == _CODE and who in alone - used:
+            told = _instead(told, cause)
+    return told
 
 
 def _instead(findings: Sequence[Finding], cause: Finding) -> list[Finding]:
