@@ -2145,6 +2145,20 @@ MUTANTS = (
         "test_a_check_names_the_begin_of_a_half_in_the_place_of_the_other_one",
     ),
     Mutant(
+        "a core that goes on leaves packets",
+        "explain/deadlock/sent_elsewhere.py",
+        "if ch not in givers or many <= 0:",
+        "if ch not in givers or many >= 0:",
+        "tests/faults/test_sent_elsewhere.py::test_a_packet_with_the_id_of_another_core_is_named",
+    ),
+    Mutant(
+        "packets of the receiver that waits are too many",
+        "explain/deadlock/sent_elsewhere.py",
+        "if ch != receiver and meant is not None",
+        "if ch == receiver and meant is not None",
+        "tests/faults/test_sent_elsewhere.py::test_a_packet_with_the_id_of_another_core_is_named",
+    ),
+    Mutant(
         "a task that is counted by its lock runs on with nothing left",
         "explain/deadlock/runs_left.py",
         "if len(more) != 1 or 0 in more or any",
