@@ -13,8 +13,7 @@ from memtile.explain.deadlock.graph import PartyKind, Via
 from memtile.explain.deadlock.missed_packets import other_ids
 from memtile.explain.deadlock.packet_ids import PacketIds
 from memtile.explain.deadlock.planned_words import PlannedWords
-from memtile.explain.deadlock.runs_left import runs_left
-from memtile.explain.deadlock.sent_elsewhere import sent_elsewhere, sentence
+from memtile.explain.deadlock.sent_elsewhere import counted
 from memtile.explain.deadlock.sentences import UNRELEASED, Sentences, receives
 from memtile.explain.deadlock.short_senders import short_sender
 from memtile.explain.deadlock.switch_waits import Party
@@ -351,18 +350,6 @@ class ChainEnd:
         on = "itself" if first == last else f"BD {first}"
         return f"Chain BD {last} to {on} (next_bd, loop=True) if its task should repeat, or r"
 
-    def _counted(self, first: Party, says: str) -> Finding | None:
-        """What locks count of what a channel sent: too few runs of its task, or packets to another one."""
-        told = runs_left(self.party.number, self.waits)
-        if told is not None:
-            does, fix = told[0], f"Let {self._name} {told[1]}."
-        elif (other := sent_elsewhere(self.party.number, first.number, self.waits)) is not None:
-            does, fix = sentence(other, self.waits)
-        else:
-            return None
-        sides = (self.words.side(self.party, does), self.words.side(first))
-        return self._made("MT0304", f"{self._name} {does}; {says}", fix, sides)
-
     def _not_sent(self, used: bool | None) -> Finding:
         first = self._wanted_by(Via.WORDS)[0]
         if first.kind is PartyKind.PACKET:
@@ -377,9 +364,10 @@ class ChainEnd:
             unsent = self._unsent(says, first.number)
             if unsent is not None:
                 return unsent
-        told = self._counted(first, says) if used else None
+        told = counted(self.party.number, first.number, self._name, self.waits) if used else None
         if told is not None:
-            return told
+            sides = (self.words.side(self.party, told[0]), self.words.side(first))
+            return self._made("MT0304", f"{self._name} {told[0]}; {says}", told[1], sides)
         if used:
             did, fix = self._all_sent()
             cores = self._starving_cores(first) if self._part_moved() is None else []

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from memtile.arch.packets import STREAM_HEADER
 from memtile.arch.registers import field_of
 from memtile.explain.deadlock.build import EngineWaits
+from memtile.explain.deadlock.runs_left import runs_left
 from memtile.explain.lock_waits import lock_text
 from memtile.explain.names import called, core_name
 from memtile.explain.switch_ways import packet_ways, reached
@@ -79,8 +80,23 @@ def _left(ch: int, waits: EngineWaits) -> Iterator[str]:
                 yield f"{core_name(engine, core)} has ended and leaves {many} of {lock_text(engine, lock)}"
 
 
-def sentence(elsewhere: Elsewhere, waits: EngineWaits) -> tuple[str, str]:
-    """What a sender has sent to the other receiver, as a part of a sentence, and the repair."""
+def counted(sender: int, receiver: int, name: str, waits: EngineWaits) -> tuple[str, str] | None:
+    """Return what locks count of what a channel sent, as a part of a sentence, and the repair.
+
+    It is a task that ran too seldom, or packets that went to another receiver.
+
+    Args:
+        sender: model index of the channel.
+        receiver: model index of one that waits for its words.
+        name: of the sender.
+        waits: of a run or a check.
+    """
+    told = runs_left(sender, waits)
+    if told is not None:
+        return told[0], f"Let {name} {told[1]}."
+    elsewhere = sent_elsewhere(sender, receiver, waits)
+    if elsewhere is None:
+        return None
     who = called(waits.engine, elsewhere.receiver)
     does = f"has sent {who} packets of id {elsewhere.packet} that nothing takes: {elsewhere.text}"
     many = f"id {elsewhere.packet}, which are too many"
