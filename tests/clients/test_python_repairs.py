@@ -186,6 +186,19 @@ def test_a_line_behind_the_last_one_is_put_in(end: str) -> None:
     )
 
 
+def test_names_in_a_tuple_may_stand_in_another_order_and_less_data_is_no_repair() -> None:
+    source = """FRAMES = 6
+def design(tile, array):
+    order = (a, c, b)
+    one, other = b, a
+    data = random.integers(0, 9, (FRAMES, 16))
+    array.external("x", data)
+"""
+    found = made(source)
+    assert "order = (a, b, c)" in found["line 3: exchange c and b"]
+    assert not any("FRAMES" in says or "line 4" in says for says in found)
+
+
 def test_a_task_without_an_end_is_no_repair_of_what_never_comes() -> None:
     """``loop=True`` lets every design finish: a ring that waits for more has done its work."""
     repair, _ = tried(CORPUS / "output-not-taken-hangs.py")

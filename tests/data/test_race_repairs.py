@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from memtile import Array, Host, HostAction, MemoryTile, view
+from memtile import Array, Host, HostAction, MemoryTile, check_design, view
 from memtile.design.locks import Lock
 from memtile.design.object_fifo import ObjectFifo
 from memtile.explain.findings import Finding, Severity
@@ -393,3 +393,61 @@ def test_words_beside_an_object_fifo_are_not_ordered_by_its_locks() -> None:
         "Pass them through an object FIFO, or guard them by locks of their own: @of "
     )
     assert finding.fix.endswith("be 2 objects ahead.")
+
+
+def halves(begin: int) -> Array:
+    """Two channels write the halves of two buffers, one of the upper ones at another word than it should."""
+    array = Array("npu1", columns=1)
+    door, shared = array.interface_tile(0), array.memory_tile(0)
+    kept = [shared.buffer(name, 2 * WORDS) for name in ("one", "two")]
+    reads, half = [], view(2 * WORDS)
+    for side in range(2):
+        free, full = shared.lock(2, f"free {side}"), shared.lock(0, f"full {side}")
+        begins = [side * WORDS, side * WORDS]
+        reads.append(
+            [
+                shared.read(b, half[n : n + WORDS]).guarded(full.acquire(), free.release())
+                for b, n in zip(kept, begins, strict=True)
+            ]
+        )
+        begins[0] = begin if side else 0
+        writes = [
+            shared.write(b, half[n : n + WORDS]).guarded(free.acquire(), full.release())
+            for b, n in zip(kept, begins, strict=True)
+        ]
+        shared.s2mm[side].start(*writes, loop=True)
+        array.connect(door.mm2s[side], shared.s2mm[side])
+        door.mm2s[side].start(door.read(array.external(f"in {side}", np.ones(ROUNDS * WORDS, np.int32))))
+    shared.mm2s[0].start(*(each for pair in zip(*reads, strict=True) for each in pair), loop=True)
+    array.connect(shared.mm2s[0], door.s2mm[0])
+    door.s2mm[0].start(door.write(array.external("out", np.zeros(2 * ROUNDS * WORDS, np.int32))))
+    return array
+
+
+def test_a_half_that_is_written_in_the_place_of_the_other_one_has_its_begin_named() -> None:
+    """No lock is missing: with each half in its place nothing is without an order."""
+    finding, *rest = severe(halves(0).run(100_000, check=True).findings)
+    who = "memory(0,1) S2MM 1"
+    assert (finding.code, finding.sides[0].who, finding.severity, rest) == ("MT0209", who, Severity.ERROR, [])
+    assert f"writes words 0 to {WORDS - 1} of buffer 'one'" in finding.message
+    assert finding.fix.endswith(f"of {who} begin at word {WORDS} of buffer 'one'.")
+    assert halves(WORDS).run(100_000, check=True).good
+
+
+def test_a_check_names_the_begin_of_a_half_in_the_place_of_the_other_one() -> None:
+    (finding,) = [each for each in check_design(lambda: halves(0)).findings if each.code == "MT0137"]
+    assert f"begin at word {WORDS} of buffer 'one', or use another lock" in finding.fix
+    assert not check_design(lambda: halves(WORDS)).findings
+
+
+def test_a_reader_that_waits_for_the_other_lock_is_not_at_the_wrong_words() -> None:
+    """What it reads is written later: its lock is the wrong one, not the words of a writer."""
+    tile = MemoryTile("npu1")
+    fulls = [tile.lock(0, name) for name in ("full a", "full b")]
+    for n in (0, 1):
+        block = tile.buffer("ab"[n], WORDS)
+        tile.s2mm[n].start(tile.write(block).guarded(None, fulls[n].release()))
+        tile.s2mm[n].feed(np.ones(WORDS, np.int32), pattern=[1, 0, 0] if n else [1])
+        tile.mm2s[n].start(tile.read(block).guarded(fulls[1 - n].acquire()))
+        tile.mm2s[n].collect()
+    assert {each.code for each in severe(tile.run(100_000, check=True).findings)} == {"MT0201"}

@@ -751,6 +751,23 @@ def test_a_repair_does_not_hide_what_the_finding_is_about() -> None:
     assert not hides(depth, [])
     early = Finding("MT0105", Severity.ERROR, "")
     assert [hides(replace(depth, kind=kind), [early]) for kind in ("count", "order")] == [True, False]
+    assert hides(
+        other, [Finding("MT0318", Severity.WARNING, said, ())]
+    )  # nothing waited for is no other array
+    loop, short = replace(depth, kind="loop"), Finding("MT0304", Severity.ERROR, said, ())
+    counted = replace(short, fix="Let it run its task 4 times (repeat_count = 3).")
+    assert [hides(loop, [each]) for each in (short, counted)] == [False, True]
+
+
+def test_a_wait_for_what_brings_words_may_be_meant_for_what_they_make() -> None:
+    fine = (CORPUS / "second-pass-too-early-fine.mlir").read_text(encoding="utf-8")
+    silent, token = "      }\n      %t1 =", "      } {issue_token = true}\n      %t1 ="
+    wrong = fine.replace("dma_await_task(%t1)", "dma_await_task(%t0)").replace(silent, token)
+    text = Text("d.mlir", wrong)
+    race = Finding("MT0201", Severity.ERROR, "", ())
+    says = [each.says for each in candidates(text, [race])]
+    assert "wait for task %t1 instead of %t0" in says
+    assert not any("%t2 instead of %t0" in each for each in says)  # it is started later
 
 
 def test_a_run_that_finished_is_not_repaired_by_one_with_more_warnings() -> None:

@@ -14,7 +14,7 @@ from memtile.check.checked_program import of_mlir
 from memtile.design.host import Host, HostAction
 from memtile.explain.findings import Finding
 from memtile.importers.design import load_still
-from support.mlir.mlir_designs import device
+from support.mlir.mlir_designs import device, loaded
 from support.pages.corpus_scores import CORPUS
 
 FINE = (CORPUS / "second-pass-too-early-fine.mlir").read_text(encoding="utf-8")
@@ -38,6 +38,33 @@ def test_a_pass_that_reads_what_the_one_before_may_not_have_written_is_named(tmp
     assert "reads elements 0 to 255 of argument 1" in finding.message
     line = next(n for n, each in enumerate(FINE.splitlines(), 1) if "dma_start_task(%t1)" in each)
     assert finding.fix.startswith(f"Wait for the task of line {line} on interface(0,0) S2MM 0 'dst' before")
+
+
+def input_awaited() -> str:
+    """Two passes, between which the host waits for what brings the words and not for what writes them."""
+    before, task, after = FINE.partition(
+        "        aie.dma_bd(%x : memref<256xi32>, 0, 256)\n        aie.end\n      }"
+    )
+    text = f"{before}{task} {{issue_token = true}}{after}"
+    return text.replace(WAIT, WAIT.replace("%t1", "%t0"))
+
+
+def test_the_end_of_what_brings_words_is_not_the_end_of_what_they_make(tmp_path: Path) -> None:
+    (finding,) = found(tmp_path, input_awaited())
+    assert finding.code == "MT0201"
+    line = next(n for n, each in enumerate(FINE.splitlines(), 1) if "dma_start_task(%t1)" in each)
+    assert finding.fix.startswith(f"Wait for the task of line {line} on interface(0,0) S2MM 0 'dst' before")
+
+
+def test_a_run_names_the_pass_that_reads_too_early_though_its_bd_is_an_earlier_one() -> None:
+    """The second pass reads with the BD with which the first one began."""
+    text = input_awaited().replace("256", "4096")
+    findings = loaded(text).run(np.ones(4096, np.int32), check=True).result.findings
+    (finding,) = [each for each in findings if each.code == "MT0201"]
+    reads, writes = "interface(0,0) MM2S 0 'src', BD 0", "interface(0,0) S2MM 0 'dst', BD 1"
+    assert finding.fix == f"Have the host wait for the end of {writes} before it starts {reads}."
+    line = next(n for n, each in enumerate(FINE.splitlines(), 1) if "dma_start_task(%t2)" in each)
+    assert f":{line}:" in finding.sides[0].place
 
 
 def test_a_wait_between_two_passes_is_fine(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 import pytest
@@ -218,6 +219,29 @@ def test_all_whose_headers_are_lost_are_named_and_no_length_is_off(kept: tuple[s
         assert [each.code for each in found] == ["MT0340"] * ("false" in kept)
         for each in found:
             assert "packets of compute(0,2) MM2S 0 and compute(0,3) MM2S 0 lose" in each.message
+
+
+def test_headers_count_where_one_of_several_descriptors_leaves_its_own_out() -> None:
+    """The one that is a word too short, and none of those that take the packet with its header."""
+    rows = range(2, 6)
+    senders = "".join(SENDER.replace("ROW", str(row)).replace("KEPT", "true") for row in rows)
+    chain = "".join(
+        f"""    ^take{n if n else ""}:
+      aie.dma_bd(%kept : memref<34xi32>, {17 * n}, {16 if n == 2 else 17})
+      aie.use_lock(%full, Release, 1)
+      aie.next_bd {f"^take{n + 1}" if n < 3 else "^end"}
+"""
+        for n in range(4)
+    )
+    first, end = TWO_SENDERS.index("    ^take:"), TWO_SENDERS.index("    ^next:")
+    text = f"{TWO_SENDERS[:first]}{chain}{TWO_SENDERS[end:]}".replace("GreaterEqual, 1)", "GreaterEqual, 4)")
+    text = text.replace("SENDERS", senders).replace("34xi32", "68xi32").replace("0, 34)", "0, 68)")
+    for short, fix in ((True, "Give BD 2 a length of 17 words."), (False, "")):
+        given = text if short else text.replace("34, 16)", "34, 17)")
+        checked = check("d", partial(of_mlir, loaded(given))).findings
+        done = loaded(given).run(np.zeros(68, np.int32), max_cycles=20_000).result.findings
+        for found in (checked, done):
+            assert [(each.code, each.fix) for each in found][:1] == ([("MT0323", fix)] if short else [])
 
 
 def test_a_descriptor_without_a_header_in_a_packet_flow_is_named() -> None:

@@ -90,3 +90,25 @@ def test_nobody_sends_too_little_where_all_that_is_wanted_came() -> None:
     found = product(weights=TURNS - 1, back=TURNS - 1, tiles=TURNS + 2).run().findings
     assert found
     assert not any("send more, as often as" in each.fix for each in found)
+
+
+def repeated(runs: int, *, units: int = 4) -> Array:
+    """A memory tile sends a block again and again, to one that takes it four times."""
+    array = Array("npu1", columns=1)
+    store = array.memory_tile(0)
+    block, ready = store.buffer("block", WORDS), store.lock(units, "ready")
+    store.mm2s[0].start(store.read(block).guarded(ready.acquire()), repeat=runs)
+    store.s2mm[0].start(store.write(store.buffer("back", (4, WORDS))))
+    array.connect(store.mm2s[0], store.s2mm[0])
+    return array
+
+
+def test_what_a_lock_has_left_says_how_often_a_task_should_have_run() -> None:
+    (finding,) = repeated(3).run().findings
+    assert finding.code == "MT0304"
+    assert finding.sides[0].who == "memory(0,1) MM2S 0 ('block')"
+    assert "has run its task 3 times and ended, and lock 0 'ready'" in finding.message
+    assert finding.fix.endswith("run its task 4 times (repeat_count = 3).")
+    assert repeated(4).run().good
+    (other,) = repeated(3, units=3).run().findings
+    assert "repeat_count" not in other.fix

@@ -13,9 +13,10 @@ from memtile import Array, MemoryTile, check_design, view
 from memtile.bd import Descriptor, Packet, encode
 from memtile.check.check import check
 from memtile.check.checked_program import of_mlir
-from memtile.explain.deadlock.planned_words import PlannedWords
+from memtile.explain.deadlock.planned_words import PlannedBd, PlannedWords
 from memtile.explain.deadlock.word_balance import WordBalance
 from memtile.explain.findings import Finding, Severity
+from memtile.explain.partly_written import Part, ends_at
 from memtile.explain.race_findings import NamedArea
 from memtile.importers.design import load_still
 
@@ -366,3 +367,13 @@ def test_of_a_ring_without_room_the_one_that_is_to_begin_comes_first() -> None:
     assert found.message.startswith(
         "Deadlock before the first transfer: compute(0,2) S2MM 0 ('given') waits for lock 0 'free'"
     )
+
+
+def test_a_gap_is_of_the_descriptor_that_ends_before_it() -> None:
+    lacking = Part("buffer 'kept'", 0, 12, np.array([3]))
+    writers = [
+        PlannedBd(0, n, Descriptor("memory", 4 * n, 4), 0, np.arange(4 * n, 4 * n + (3 if n == 0 else 4)))
+        for n in range(3)
+    ]
+    assert ends_at(lacking, writers) is writers[0]
+    assert ends_at(lacking._replace(words=np.array([12])), writers[::-1]) is writers[2]

@@ -2298,6 +2298,102 @@ MUTANTS = (
         "tests/faults/test_external_order.py::test_a_result_in_the_place_of_what_it_is_made_of_is_fine",
     ),
     Mutant(
+        "the end of what brings words ends what they make",
+        "check/external_order.py",
+        "        if step.ch not in self.brings or step.room:\n            return False",
+        "        if step.ch or step.room:\n            return False",
+        "tests/faults/test_external_order.py::test_the_end_of_what_brings_words_is_not_the_end_of_what_they_make",
+    ),
+    Mutant(
+        "a descriptor is started once",
+        "explain/race_sides.py",
+        "return before[-1] if before else starts[0]",
+        "return starts[0]",
+        "tests/faults/test_external_order.py::"
+        "test_a_run_names_the_pass_that_reads_too_early_though_its_bd_is_an_earlier_one",
+    ),
+    Mutant(
+        "headers are no words of a packet",
+        "explain/deadlock/planned_words.py",
+        "kept = any(not switch.drop_header[port] for port in ports)",
+        "kept = any(switch.drop_header[port] for port in ports)",
+        "tests/faults/test_shared_streams.py::"
+        "test_headers_count_where_one_of_several_descriptors_leaves_its_own_out",
+    ),
+    Mutant(
+        "the last writer leaves out what an earlier one does",
+        "explain/partly_written.py",
+        "int(bd.places[-1]) + 1 == int(lacking.words[0])",
+        "int(bd.places[-1]) == int(lacking.words[0])",
+        "tests/faults/test_word_balance.py::test_a_gap_is_of_the_descriptor_that_ends_before_it",
+    ),
+    Mutant(
+        "a half at another place leaves its races",
+        "explain/wrong_buffers.py",
+        "if cause.code == _CODE and who in alone - used:",
+        "if cause.code == _CODE and who in used:",
+        "tests/data/test_race_repairs.py::"
+        "test_a_half_that_is_written_in_the_place_of_the_other_one_has_its_begin_named",
+    ),
+    Mutant(
+        "words that are written later are written by nothing",
+        "explain/wrong_buffers.py",
+        "return bool(readers) and not any(",
+        "return bool(readers) or any(",
+        "tests/data/test_race_repairs.py::test_a_reader_that_waits_for_the_other_lock_is_not_at_the_wrong_words",
+    ),
+    Mutant(
+        "a half at another place is at another buffer",
+        "check/guarded_words.py",
+        "same = own is not None and own.buffer == meant.buffer",
+        "same = own is not None and own.buffer != meant.buffer",
+        "tests/data/test_race_repairs.py::"
+        "test_a_check_names_the_begin_of_a_half_in_the_place_of_the_other_one",
+    ),
+    Mutant(
+        "a core that goes on leaves packets",
+        "explain/deadlock/sent_elsewhere.py",
+        "if ch not in givers or many <= 0:",
+        "if ch not in givers or many >= 0:",
+        "tests/faults/test_sent_elsewhere.py::test_a_packet_with_the_id_of_another_core_is_named",
+    ),
+    Mutant(
+        "packets of the receiver that waits are too many",
+        "explain/deadlock/sent_elsewhere.py",
+        "if ch != receiver and meant is not None",
+        "if ch == receiver and meant is not None",
+        "tests/faults/test_sent_elsewhere.py::test_a_packet_with_the_id_of_another_core_is_named",
+    ),
+    Mutant(
+        "a task that is counted by its lock runs on with nothing left",
+        "explain/deadlock/runs_left.py",
+        "if len(more) != 1 or 0 in more or any",
+        "if len(more) != 1 or any",
+        "tests/faults/test_short_senders.py::test_what_a_lock_has_left_says_how_often_a_task_should_have_run",
+    ),
+    Mutant(
+        "a ring repairs a task that is run too seldom",
+        "explain/repairs.py",
+        "or _COUNTED in findings[0].fix",
+        "or _COUNTED not in findings[0].fix",
+        "tests/data/test_repairs.py::test_a_repair_does_not_hide_what_the_finding_is_about",
+    ),
+    Mutant(
+        "a wait is for what brings words",
+        "importers/mlir/repairs/host_steps.py",
+        "(meant or start.at < wait.at)",
+        "(meant or start.at > wait.at)",
+        "tests/data/test_repairs.py::test_a_wait_for_what_brings_words_may_be_meant_for_what_they_make",
+    ),
+    Mutant(
+        "less data is a repair",
+        "importers/python/candidates.py",
+        "if name in names and isinstance(value, ast.Call)",
+        "if name not in names and isinstance(value, ast.Call)",
+        "tests/clients/test_python_repairs.py::"
+        "test_names_in_a_tuple_may_stand_in_another_order_and_less_data_is_no_repair",
+    ),
+    Mutant(
         "a token of an earlier pass ends a later one",
         "check/external_order.py",
         "each.code != _AT_THE_END or",

@@ -9,7 +9,7 @@ what the earlier one and those before it write, at as many words for each as in 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import NamedTuple
@@ -60,6 +60,7 @@ class _Steps:
     Args:
         groups: by model index of a channel a number that connected ones have in common.
         in_all: by channel the words of all its tasks.
+        brings: channels that read external memory.
 
     Attributes:
         open: by channel the writes that may be at work.
@@ -69,6 +70,7 @@ class _Steps:
 
     groups: Mapping[int, int]
     in_all: Mapping[int, int]
+    brings: Set[int]
     open: dict[int, list[_Write]] = field(default_factory=dict)
     pushed: dict[int, PushedTasks] = field(default_factory=dict)
     moved: Counter[int] = field(default_factory=Counter)
@@ -89,10 +91,21 @@ class _Steps:
             return
         known = self.groups.get(step.ch)
         for ch in [ch for ch in self.open if ch != step.ch and self.groups.get(ch) == known]:
-            del self.open[ch]
+            self.open[ch] = [each for each in self.open[ch] if self._needs_all(each, step)]
         if step.ch in self.open and not step.room:
             ended = self.pushed[step.ch].ended(step.many, by_token=step.token)
             self.open[step.ch] = [each for each in self.open[step.ch] if each.number > ended]
+
+    def _needs_all(self, write: _Write, step: HostStep) -> bool:
+        """Whether a task writes what the last words make that a channel has brought before a wait for it.
+
+        It does if both have had the same part of all their words by then: the end of what brings them comes
+        before the end of what writes them.
+        """
+        if step.ch not in self.brings or step.room:
+            return False
+        brought, all_brought = self.moved[step.ch], self.in_all[step.ch]
+        return write.until * all_brought >= brought * self.in_all[write.task.ch]
 
     def before(self, reader: GivenTask) -> Iterator[_Write]:
         """The writes that a task which reads does not feed."""
@@ -139,7 +152,8 @@ def _unordered(
     for step in steps:
         if step.pushes:
             in_all[subject.log.tasks[step.task].ch] += subject.log.tasks[step.task].words or 0
-    direction, known = subject.engine.channels.direction, _Steps(groups, in_all)
+    direction = subject.engine.channels.direction
+    known = _Steps(groups, in_all, {ch for ch in in_all if direction[ch] != S2MM})
     for step in steps:
         if step.waits:
             known.wait(step)

@@ -107,16 +107,19 @@ def _finding(
     reads = use in memory.readers
     who, verb, other = memory.who(use), *(("reads", "writes") if reads else ("writes", "reads"))
     own = memory.part(use.bd.places)
-    does = f"{verb} {own.buffer if own is not None else 'other words'}"
+    same = own is not None and own.buffer == meant.buffer
+    does = f"{verb} {(own.text if same else own.buffer) if own is not None else 'other words'}"
     lock = lock_text(engine, use.acquired if reads else use.released)
     by = f"waits by {lock} for" if reads else f"hands its words by {lock} to"
     sides = (
         Side(who, does, use.bd.said),
-        Side(memory.who(across), f"{other} {meant.buffer}", across.bd.said),
+        Side(memory.who(across), f"{other} {meant.text if same else meant.buffer}", across.bd.said),
     )
     message = (
-        f"{who}, {use.text}, {does}, but {by} {sides[1].who}, {across.text}, which {other} {meant.buffer}, "
-        f"and nothing {verb} {meant.text}."
+        f"{who}, {use.text}, {does}, but {by} {sides[1].who}, {across.text}, which {sides[1].does}, "
+        f"and nothing {verb} {'them' if same else meant.text}."
     )
-    fix = f"Let BD {use.bd.number} of {who} use {meant.buffer}, or another lock."
+    first = int(meant.words[0]) - meant.first
+    begins = f"begin at word {first} of {meant.buffer}" if same else f"use {meant.buffer}"
+    fix = f"Let BD {use.bd.number} of {who} {begins}, or use another lock."
     return Finding(GUARDED, severity, message, sides, fix=fix)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from memtile.access.distinct import without
 from memtile.check.known_memories import KnownMemory, Use, channels_of
 from memtile.explain.findings import Finding
-from memtile.explain.partly_written import NamedBd, Part, partly_written
+from memtile.explain.partly_written import NamedBd, Part, ends_at, partly_written
 
 UNWRITTEN = "MT0136"
 
@@ -39,6 +39,7 @@ def unwritten_findings(memories: Sequence[KnownMemory], others: Sequence[Finding
 
 def _finding(memory: KnownMemory, reader: Use, lacking: Part, writers: Sequence[Use]) -> Finding:
     """The finding about a descriptor, and the one that writes the buffer up to there."""
-    last = max(writers, key=lambda use: int(use.bd.places[-1]))
+    left = ends_at(lacking, [use.bd for use in writers])
+    last = next(use for use in writers if use.bd is left)
     writer, other = (NamedBd(memory.who(use), use.bd) for use in (last, reader))
     return partly_written(UNWRITTEN, lacking, writer, other)

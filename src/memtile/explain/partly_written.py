@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from memtile.explain.bd_findings import line_of
@@ -50,6 +51,17 @@ class NamedBd(NamedTuple):
 def numbered(bd: PlannedBd) -> str:
     """``BD 3 (line 12)``."""
     return f"BD {bd.number}" + (f" ({line_of(bd.said)})" if bd.said else "")
+
+
+def ends_at(lacking: Part, writers: Sequence[PlannedBd]) -> PlannedBd:
+    """Return which of several descriptors leaves words out: that which ends before them, else the last.
+
+    Args:
+        lacking: the words that nothing writes.
+        writers: descriptors that write words of the same buffer.
+    """
+    before = (bd for bd in writers if int(bd.places[-1]) + 1 == int(lacking.words[0]))
+    return next(before, max(writers, key=lambda bd: int(bd.places[-1])))
 
 
 def partly_written(code: str, lacking: Part, writer: NamedBd, reader: NamedBd) -> Finding:

@@ -22,6 +22,7 @@ from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.model.state.columns import NEVER, Ints
 from memtile.sim.kernels.kernel_lines import place_said
 from memtile.sim.loop.engine import Engine
+from memtile.sim.races.bd_watch import StartedBd
 from memtile.sim.races.race_watch import RaceAccess
 
 _DOES = {"read": "reads", "write": "writes"}
@@ -33,7 +34,7 @@ class Sides:
     Args:
         engine: the model.
         began: by lock of the model the value that it began with.
-        started: channels and BDs of tasks that hosts have started during the run, in their order.
+        started: descriptors of the tasks that hosts have started during the run, in order.
         host_places: where a host says what it does between two runs, by site from 1 on.
     """
 
@@ -41,11 +42,13 @@ class Sides:
         self,
         engine: Engine,
         began: Ints,
-        started: Iterable[tuple[int, int]] = (),
+        started: Iterable[StartedBd] = (),
         host_places: Sequence[str] = (),
     ) -> None:
         self._engine, self._began, self._host_places = engine, began, host_places
-        self._started = {task: number for number, task in enumerate(started)}
+        self._started: dict[tuple[int, int], list[tuple[int, StartedBd]]] = {}
+        for number, one in enumerate(started):
+            self._started.setdefault((one.ch, one.bd), []).append((number, one))
         self._channels = len(engine.channels.tile)
 
     @cached_property
@@ -70,6 +73,8 @@ class Sides:
         if access.agent < FIRST_CHANNEL + self._channels:
             tile = int(self._engine.channels.tile[access.agent - FIRST_CHANNEL])
             said = self._engine.bd_places.get((tile, access.site))
+            if not said and (self._channel(access), access.site) in self._started:
+                said = self._begun(access)[1].place
             return f"BD {access.site}, {said}" if said else f"BD {access.site}"
         running = self._engine.cores.running.get(access.agent - FIRST_CHANNEL - self._channels)
         outside = running.core.outside.place_of(access.site) if running else ""
@@ -115,10 +120,19 @@ class Sides:
         come first.
         """
         if self.host_starts(reader) and self.host_starts(writer):
-            begun = [self._started[self._channel(each), each.site] for each in (reader, writer)]
+            begun = [self._begun(each)[0] for each in (reader, writer)]
             return begun[0] < begun[1] if begun[0] != begun[1] else None
         locks = [self._given(reader), self._taken(reader), self._given(writer), self._taken(writer)]
         return True if not any(locks) and self._sends_to(reader, writer) else None
+
+    def _begun(self, access: RaceAccess) -> tuple[int, StartedBd]:
+        """Return the start of a host, and its number, to which an access of a channel belongs.
+
+        A BD may have been started again with other words.
+        """
+        starts = self._started[self._channel(access), access.site]
+        before = [each for each in starts if each[1].cycle <= access.cycle]
+        return before[-1] if before else starts[0]
 
     def _sends_to(self, reader: RaceAccess, writer: RaceAccess) -> bool:
         """Whether the words that a channel reads go to the other one."""

@@ -32,10 +32,13 @@ _OTHER_SCHEDULES = (1, 2)
 _NOT_AWAITED = "MT0318"
 _NO_TASK_LEFT = ("MT0304", "MT0108")
 """A task without an end waits for nothing more, whatever else is wrong: it mends only one that ended."""
+_COUNTED = "repeat_count"  # a task that is run too seldom needs no ring
 _RACES = ("MT0201", "MT0202", "MT0204", "MT0205")
-_OUTSIDE = {"MT0314": ("lock_value",), "MT0105": ("depth", "count", "bound")} | dict.fromkeys(
-    _RACES, ("depth", "array")
-)
+_OUTSIDE = {
+    "MT0314": ("lock_value",),
+    "MT0105": ("depth", "count", "bound"),
+    _NOT_AWAITED: ("array",),
+} | dict.fromkeys(_RACES, ("depth", "array"))
 """Kinds of change that only hide what a finding is about: more buffers make a race rarer, a value at the
 start ends the poll of a host without what it waits for, other counts leave other objects in use, and other
 arrays of a host are used by others."""
@@ -301,7 +304,7 @@ def _located(finding: Finding, repair: Repair, other: Repair | None = None) -> F
 def hides(candidate: Candidate, findings: Sequence[Finding]) -> bool:
     """Whether a change would only hide what the first finding is about."""
     if candidate.kind == "loop":
-        return not findings or findings[0].code not in _NO_TASK_LEFT
+        return not findings or findings[0].code not in _NO_TASK_LEFT or _COUNTED in findings[0].fix
     return bool(findings) and candidate.kind in _OUTSIDE.get(findings[0].code, ())
 
 

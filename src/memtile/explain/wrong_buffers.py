@@ -19,7 +19,7 @@ from memtile.explain.deadlock.planned_words import PlannedBd, PlannedWords, Word
 from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.lock_waits import lock_text
 from memtile.explain.names import called
-from memtile.explain.partly_written import NamedBd, Part, partly_written
+from memtile.explain.partly_written import NamedBd, Part, ends_at, partly_written
 from memtile.explain.race_findings import NamedArea
 from memtile.model.checking.notes import FIRST_CHANNEL
 from memtile.model.dma.bd_fields import KIND_NAMES
@@ -28,6 +28,7 @@ from memtile.sim.races.race_book import RaceKind
 from memtile.sim.races.race_watch import Race
 
 _CODE, _UNWRITTEN = "MT0209", "MT0203"
+_RACES = ("MT0201", "MT0202", "MT0204")
 _NO_WORDS: Words = np.zeros(0, np.int64)
 
 
@@ -74,6 +75,13 @@ class WrongBuffers:
         found = self._misplaced(reader)
         return self._finding(found) if found is not None else self._in_part(reader)
 
+    def lacks_writer(self, ch: int, number: int) -> bool:
+        """Whether no descriptor writes any of the words that a BD of a channel reads."""
+        readers = [bd for bd in self.planned.bds.get(ch, ()) if bd.number == number]
+        here = {each for each in self.planned.bds if not self.planned.is_external(each)}
+        own = [bd for each in here if self.planned.receives(each) for bd in self.planned.bds[each]]
+        return bool(readers) and not any(_meet(readers[0], bd) for bd in own)
+
     def _in_part(self, reader: PlannedBd) -> Finding | None:
         """What is wrong where the one that the reader waits for writes only a part of its buffer."""
         engine, tile = self._engine, reader.tile
@@ -90,7 +98,7 @@ class WrongBuffers:
             here = [bd for bd in here if first <= int(bd.places[0]) < end]
             if len(part) and here:
                 words = Part(f"buffer {name!r}", first, end, part)
-                writer = max(here, key=lambda bd: int(bd.places[-1]))
+                writer = ends_at(words, here)
                 return partly_written(_UNWRITTEN, words, self._use(writer), self._use(reader))
         return None
 
@@ -166,7 +174,9 @@ class WrongBuffers:
         )
 
     def _finding(self, found: Misplaced) -> Finding:
-        writer, reader = (self._side(found.writer, "writes"), self._side(found.reader, "reads"))
+        same = self._memory(found.writer) == self._memory(found.reader)
+        writer = self._side(found.writer, "writes", words=same)
+        reader = self._side(found.reader, "reads", words=same)
         lock = lock_text(self._engine, found.lock)
         again = ", as another BD of its chain does" if found.twice else ""
         message = (
@@ -176,12 +186,25 @@ class WrongBuffers:
         if not found.sure:
             fix = "Let both use the same buffer; one of these two has the wrong one."
             return Finding(_UNWRITTEN, Severity.WARNING, message, (reader, writer), fix=fix)
-        fix = f"Let BD {found.writer.number} of {writer.who} use {self._memory(found.reader)}."
+        place = self._begin(found.reader) if same else f"use {self._memory(found.reader)}"
+        fix = f"Let BD {found.writer.number} of {writer.who} {place}."
         return Finding(_CODE, Severity.WARNING, message, (writer, reader), fix=fix)
 
-    def _side(self, bd: PlannedBd, verb: str) -> Side:
+    def _begin(self, bd: PlannedBd) -> str:
+        """``begin at word 64 of buffer 'kept'``: where a BD begins."""
+        first, low = int(bd.places[0]), self._first_word(bd)
+        return f"begin at word {first - low} of {self._memory(bd)}"
+
+    def _first_word(self, bd: PlannedBd) -> int:
+        """The word of the tile with which the buffer of a BD begins; 0 if it has no name."""
+        first = int(bd.places[0])
+        return next((low for _, low, end in areas_on(bd.tile, self._areas) if low <= first < end), 0)
+
+    def _side(self, bd: PlannedBd, verb: str, *, words: bool = False) -> Side:
+        low = self._first_word(bd)
+        some = f"words {int(bd.places[0]) - low} to {int(bd.places[-1]) - low} of " if words else ""
         place = f"BD {bd.number}, {bd.said}" if bd.said else f"BD {bd.number}"
-        return Side(called(self._engine, bd.ch), f"{verb} {self._memory(bd)}", place)
+        return Side(called(self._engine, bd.ch), f"{verb} {some}{self._memory(bd)}", place)
 
     def _memory(self, bd: PlannedBd) -> str:
         """The buffer of a BD, as far as it has a name."""
@@ -222,7 +245,36 @@ def with_causes(
         for ch, site in first.items()
         if 0 <= ch < len(engine.channels.tile) and (made := buffers.finding(ch, site)) is not None
     }
-    return [_as(each, known) if each.code == _UNWRITTEN and each.sides else each for each in findings]
+    told = [_as(each, known) if each.code == _UNWRITTEN and each.sides else each for each in findings]
+    used = {each.sides[0].who for each in findings if each.code == _UNWRITTEN and each.sides}
+    alone = {called(engine, ch) for ch, site in first.items() if buffers.lacks_writer(ch, site)}
+    for who, cause in known.items():
+        if cause.code == _CODE and who in alone - used:
+            told = _instead(told, cause)
+    return told
+
+
+def _instead(findings: Sequence[Finding], cause: Finding) -> list[Finding]:
+    """The findings with a descriptor at the wrong words instead of the races that it has there.
+
+    Words that nobody writes follow from those races, and have no finding of their own.
+    """
+    at = cause.sides[0]
+    races = [
+        each
+        for each in findings
+        if each.code in _RACES and any((side.who, side.place) == (at.who, at.place) for side in each.sides)
+    ]
+    if not races:
+        return list(findings)
+    first = replace(
+        cause,
+        severity=Severity.ERROR,
+        words=races[0].words,
+        cycles=races[0].cycles,
+        count=sum(each.count for each in races),
+    )
+    return [first, *(each for each in findings if each not in races)]
 
 
 def _as(finding: Finding, known: Mapping[str, Finding]) -> Finding:

@@ -13,6 +13,7 @@ from memtile.explain.deadlock.graph import PartyKind, Via
 from memtile.explain.deadlock.missed_packets import other_ids
 from memtile.explain.deadlock.packet_ids import PacketIds
 from memtile.explain.deadlock.planned_words import PlannedWords
+from memtile.explain.deadlock.sent_elsewhere import counted
 from memtile.explain.deadlock.sentences import UNRELEASED, Sentences, receives
 from memtile.explain.deadlock.short_senders import short_sender
 from memtile.explain.deadlock.switch_waits import Party
@@ -369,6 +370,10 @@ class ChainEnd:
             unsent = self._unsent(says, first.number)
             if unsent is not None:
                 return unsent
+        told = counted(self.party.number, first.number, self._name, self.waits) if used else None
+        if told is not None:
+            sides = (self.words.side(self.party, told[0]), self.words.side(first))
+            return self._made("MT0304", f"{self._name} {told[0]}; {says}", told[1], sides)
         if used:
             did, fix = self._all_sent()
             cores = self._starving_cores(first) if self._part_moved() is None else []

@@ -158,6 +158,13 @@ class PlannedWords:
                 found[channels.pop()] = receiver
         return found
 
+    def header_words(self, sender: PlannedBd, receiver: int) -> int:
+        """Words that a channel gets with each packet of a BD beside its data: the header, if that is kept."""
+        switch = plain(self.engine.state.switch)
+        ports = np.flatnonzero(switch.is_master & (switch.channel == receiver) & (switch.mode == PACKET))
+        kept = any(not switch.drop_header[port] for port in ports)
+        return int(kept and sender.descriptor.packet is not None)
+
     def part_of_external(self, ch: int) -> tuple[int, int, str] | None:
         """Words of external memory that a channel moves, of how many, and what these are called.
 

@@ -324,7 +324,10 @@ class WordBalance:
         ends = [] if self.planned.is_external(bd.ch) else self._far_ends(bd)
         if not ends or not bd.length:
             return
+        headers = {self._headers(bd, each) for each in ends}
         external = [each for each in ends if self.planned.is_external(each.ch)]
+        if external and any(headers):
+            return  # how many packets a transfer has, nothing says
         if external:
             who = called(self.engine, external[0].ch)
             text = f"{who} {self._verb(external[0])} {external[0].length}"
@@ -336,15 +339,23 @@ class WordBalance:
             else:
                 yield Opinion(Measure.HOST, 0, text, external)
             return
-        lengths = {each.length for each in ends}
+        lengths = {each.length + self._headers(bd, each) for each in ends}
         rings = [self.planned.bds[bd.ch], *(self.planned.bds[ch] for ch in {each.ch for each in ends})]
-        if len({sum(each.length for each in ring) for ring in rings}) == 1:
+        if len({sum(each.length for each in ring) for ring in rings}) == 1 and not any(headers):
             yield Opinion(Measure.STREAM, bd.length, "", ends)
         elif len(lengths) == 1 and not (bd.length > min(lengths) and bd.length % min(lengths) == 0):
             (length,) = lengths
-            text = f"{called(self.engine, ends[0].ch)} {self._verb(ends[0])} {length} with each BD"
+            header = " and a header" if any(headers) else ""
+            who = f"{called(self.engine, ends[0].ch)} {self._verb(ends[0])}"
+            text = f"{who} {ends[0].length} with each BD{header}"
             fits = length != bd.length and (length % bd.length == 0 or bd.length % length == 0)
             yield Opinion(Measure.STREAM, length, text, ends, _HALF if fits else _FULL)
+
+    def _headers(self, bd: PlannedBd, end: PlannedBd) -> int:
+        """Words of headers that a descriptor takes more than one at the other end sends, or sends less."""
+        if self.receives(bd.ch):
+            return self.planned.header_words(end, bd.ch)
+        return -self.planned.header_words(bd, end.ch)
 
     def _verb(self, bd: PlannedBd) -> str:
         return "takes" if self.receives(bd.ch) else "sends"

@@ -165,7 +165,21 @@ class _Literals:
                 yield _Number(value, number, "", name)
 
     def _sizes_of_arrays(self) -> Iterator[str]:
-        """Names that say how large arrays and buffers are: with others the design would do other work."""
+        """Names that say how large arrays and buffers are: with others the design would do other work.
+
+        Also those by which the data are made that an array is given.
+        """
+        names = {*self._given_to_arrays()}
+        yield from names
+        yield from (
+            each.id
+            for name, value in assigned(self._tree)
+            if name in names and isinstance(value, ast.Call)
+            for each in ast.walk(value)
+            if isinstance(each, ast.Name)
+        )
+
+    def _given_to_arrays(self) -> Iterator[str]:
         for node in ast.walk(self._tree):
             if isinstance(node, ast.Call) and called(node.func) in _ARRAYS:
                 sizes = [*node.args, *(each.value for each in node.keywords if each.arg in _SIZES)]
@@ -225,7 +239,7 @@ class _Literals:
     def _exchanges(self) -> Iterator[tuple[int, Candidate]]:
         """Two neighbours of one form in a list, or two of what is started one after the other, exchanged."""
         for node in ast.walk(self._tree):
-            listed = node.elts if isinstance(node, ast.List) else []
+            listed = node.elts if isinstance(node, ast.List) or _is_order(node) else []
             started = node.args if isinstance(node, ast.Call) and called(node.func) == "start" else []
             for one, other in pairwise((*listed, *started)):
                 first, second = self._change(one, ""), self._change(other, "")
@@ -233,6 +247,16 @@ class _Literals:
                     changes = [replace(first, new=second.old), replace(second, new=first.old)]
                     says = f"line {one.lineno}: exchange {first.old} and {second.old}"
                     yield one.lineno, Candidate("order", says, changes, 0.9)
+
+
+def _is_order(node: ast.AST) -> bool:
+    """Whether it is a tuple of several names that are used, and may stand in another order."""
+    return (
+        isinstance(node, ast.Tuple)
+        and isinstance(node.ctx, ast.Load)
+        and len(node.elts) > _TWO
+        and all(isinstance(each, ast.Name) for each in node.elts)
+    )
 
 
 def _whole(node: ast.expr) -> int | None:

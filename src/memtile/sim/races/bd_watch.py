@@ -31,6 +31,22 @@ Bd = tuple[int, int]
 """Model index of a tile, number of a BD."""
 
 
+class StartedBd(NamedTuple):
+    """A descriptor of a task that a host has started.
+
+    Attributes:
+        ch: model index of the channel.
+        bd: of the task's chain.
+        cycle: of the start.
+        place: where the start is said; empty if nobody knows.
+    """
+
+    ch: int
+    bd: int
+    cycle: int
+    place: str
+
+
 class PushedTask(NamedTuple):
     """A task that a channel was given.
 
@@ -84,7 +100,7 @@ class BdWatch:
 
     Attributes:
         found: in the order in which they were found.
-        started: channels and BDs of the tasks that hosts have started since, in the order of the first start.
+        started: descriptors of the tasks that hosts have started since, in order.
     """
 
     def __init__(
@@ -92,7 +108,7 @@ class BdWatch:
     ) -> None:
         self._state, self._flush, self._ended = state, flush, ended
         self.found: list[BdRace] = []
-        self.started: dict[tuple[int, int], None] = {}
+        self.started: list[StartedBd] = []
         channels = plain(state().channels)
         self._pushes = channels.tasks_done.copy()  # of each channel, as far as they are known
         self._seen = channels.tasks_done.copy()  # ended tasks of each channel that the host knows of
@@ -125,7 +141,8 @@ class BdWatch:
         for task in self._new_tasks(place):
             self._settle(task)
             self._open.setdefault(task.ch, []).append(task)
-            self.started.update(dict.fromkeys((task.ch, bd) for bd in task.bds))
+            cycle = int(self._state().clock.now[0])
+            self.started.extend(StartedBd(task.ch, bd, cycle, task.place) for bd in task.bds)
             tile = int(self._state().channels.tile[task.ch])
             self._words.update(((tile, bd), self._registers((tile, bd))) for bd in task.bds)
 

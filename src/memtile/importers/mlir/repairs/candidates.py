@@ -96,7 +96,7 @@ _MEANT = 0.8  # how much
 _PASSED_ON = 0.3  # how much of both for a move of words that come out right or wrong as they were made
 _SAID = 0.5  # how much likelier is what the fix of the first finding names
 _NAME = re.compile(r"(?:'|@)([\w.$]+)")
-_NUMBER = re.compile(r"(?:offset|stride|length of|size|acquire|release|all|id|BD) (\d+)")
+_NUMBER = re.compile(r"(?:offset|stride|length of|size|acquire|release|all|id|BD|repeat_count =) (\d+)")
 _SOURCES = (
     fifo_candidates,
     form_candidates,

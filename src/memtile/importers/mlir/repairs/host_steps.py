@@ -193,11 +193,12 @@ def _late_starts(
             says = f"wait for task {name} after line {last.line}"
             yield wait, Candidate("order", says, changes, 0.1 if early else 0.8)
         silent = name in tasks and not _reports_end(design, tasks[name])
-        for other in started if silent or name not in started else ():
-            if other not in awaited:
+        meant = silent or name not in started
+        for other, start in started.items():
+            if other not in awaited and (meant or start.at < wait.at):
                 changes = [design.edits.token(wait.spans[0].first + 1, other)]
                 says = f"wait for task {other} instead of {name}"
-                yield wait, Candidate("wait", says, changes, 0.7)
+                yield wait, Candidate("wait", says, changes, 0.7 if meant else 0.8)
 
 
 def _ids_in_use(design: DesignText, sequence: Operation) -> Iterator[Found]:

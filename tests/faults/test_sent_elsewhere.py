@@ -1,0 +1,96 @@
+"""Is it a packet with another id that is named, and not the core that waits for it in vain?"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+from memtile.check.check import check
+from memtile.check.checked_program import of_mlir
+from support.mlir.mlir_designs import loaded
+
+CORE = """    %tROW = aie.tile(0, ROW)
+    aie.packet_flow(ROW) {
+      aie.packet_source<%s, DMA : 0>
+      aie.packet_dest<%tROW, DMA : 0>
+    }
+    %bROW = aie.buffer(%tROW) {sym_name = "bROW"} : memref<16xi32>
+    %freeROW = aie.lock(%tROW, 0) {init = 1 : i32, sym_name = "freeROW"}
+    %fullROW = aie.lock(%tROW, 1) {init = 0 : i32, sym_name = "fullROW"}
+    %doneROW = aie.lock(%tROW, 2) {init = 0 : i32, sym_name = "doneROW"}
+    aie.flow(%tROW, DMA : 0, %s, DMA : TO)
+    aie.shim_dma_allocation @outROW(%s, S2MM, TO)
+    aie.mem(%tROW) {
+      %0 = aie.dma_start(S2MM, 0, ^take, ^next)
+    ^take:
+      aie.use_lock(%freeROW, AcquireGreaterEqual, 1)
+      aie.dma_bd(%bROW : memref<16xi32>, 0, 16)
+      aie.use_lock(%fullROW, Release, 1)
+      aie.next_bd ^take
+    ^next:
+      %1 = aie.dma_start(MM2S, 0, ^give, ^end)
+    ^give:
+      aie.use_lock(%doneROW, AcquireGreaterEqual, 1)
+      aie.dma_bd(%bROW : memref<16xi32>, 0, 16)
+      aie.use_lock(%freeROW, Release, 1)
+      aie.next_bd ^give
+    ^end:
+      aie.end
+    }
+    aie.core(%tROW) {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %n = arith.constant 2 : index
+      scf.for %i = %c0 to %n step %c1 {
+        aie.use_lock(%fullROW, AcquireGreaterEqual, 1)
+        aie.use_lock(%doneROW, Release, 1)
+      }
+      aie.end
+    }
+"""
+MOVE = (
+    "aiex.npu.dma_memcpy_nd(%{}[0, 0, 0, {}][1, 1, 1, {}][0, 0, 0, 1]{}) "
+    "{{id = {} : i64, metadata = @{}}} : memref<64xi32>"
+)
+
+
+def dealt(ids: tuple[int, ...]) -> str:
+    """A host that sends packets with ids to two cores, of which each sends two of them back."""
+    cores = "".join(CORE.replace("ROW", str(row)).replace("TO", str(row - 2)) for row in (2, 3))
+    lines = [MOVE.format("y", 32 * n, 32, "", 8 + n, f"out{2 + n}") for n in range(2)]
+    for n, packet in enumerate(ids):
+        header = f", packet = <pkt_id = {packet}, pkt_type = 0>"
+        lines.append(MOVE.format("x", 16 * n, 16, header, n, "in"))
+    lines += [f"aiex.npu.dma_wait {{symbol = @out{row}}}" for row in (2, 3)]
+    body = "\n".join(lines)
+    return f"""module {{
+  aie.device(npu1_1col) {{
+    %s = aie.tile(0, 0)
+    aie.shim_dma_allocation @in(%s, MM2S, 0)
+{cores}
+    aie.runtime_sequence(%x: memref<64xi32>, %y: memref<64xi32>) {{
+{body}
+    }}
+  }}
+}}"""
+
+
+@pytest.mark.parametrize("before", [False, True])
+def test_a_packet_with_the_id_of_another_core_is_named(*, before: bool) -> None:
+    """Core (0, 3) takes as many as the other one, and gets one less."""
+    for ids in ((2, 3, 2, 2), (2, 3, 2, 3)):
+        if before:
+            found = check("d", partial(of_mlir, loaded(dealt(ids)))).findings
+        else:
+            found = loaded(dealt(ids)).run(np.ones(64, np.int32), max_cycles=40_000).result.findings
+        if ids[-1] == 3:
+            assert not found
+            continue
+        assert found[0].code == ("MT0108" if before else "MT0304")
+        assert "'in' has sent compute(0,2) S2MM 0 packets of id 2 that nothing takes" in found[
+            0
+        ].message.replace(" ('b2')", "")
+        assert "core (0, 2) has ended and leaves 1 of lock 1 'full2'" in found[0].message
+        assert found[0].fix == "Send packets of id 3 instead of these of id 2, which are too many."
