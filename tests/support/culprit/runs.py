@@ -219,7 +219,7 @@ _CLOSE = 0.05  # of the cycles of the original
 
 
 def repaired(text: str, of: Original, limit: int) -> Repaired:
-    """The first repair of a mutant, applied mechanically; of several runs, that of the first that goes wrong."""
+    """The first repair of a mutant, applied mechanically; of several launches, the first wrong one's."""
     launch, facts, expected = _failing(text, of, limit)
     given = partial(arguments, launch=launch, pool=facts.data if facts is not None else None)
     count = len(launch.arguments) or len(expected)
@@ -256,14 +256,14 @@ def _failing(text: str, of: Original, limit: int) -> tuple[Launch, Facts | None,
     if facts is None or len(launches) == 1:
         return launches[0], facts, of.outcome.arrays
     before: Arrays = facts.data
-    for n, launch in enumerate(launches, 1):
+    for n in range(1, 1 + len(launches)):
         part = replace(facts, launches=launches[:n])
         wanted = run(of.scene.content, of.device, of.functions, part)
         found = run(text, of.device, of.functions, part, max_cycles=limit)
         if found.status != "finished" or not same(found.arrays, wanted.arrays):
             break
         before = found.arrays
-    return launch, replace(facts, data=before), wanted.arrays
+    return part.launches[-1], replace(facts, data=before), wanted.arrays
 
 
 def arguments(design: Loaded, launch: Launch, pool: Arrays | None) -> list[Any]:

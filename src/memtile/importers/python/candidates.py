@@ -239,7 +239,7 @@ class _Literals:
     def _exchanges(self) -> Iterator[tuple[int, Candidate]]:
         """Two neighbours of one form in a list, or two of what is started one after the other, exchanged."""
         for node in ast.walk(self._tree):
-            listed = node.elts if isinstance(node, ast.List) or _is_order(node) else []
+            listed = _listed(node)
             started = node.args if isinstance(node, ast.Call) and called(node.func) == "start" else []
             for one, other in pairwise((*listed, *started)):
                 first, second = self._change(one, ""), self._change(other, "")
@@ -249,14 +249,13 @@ class _Literals:
                     yield one.lineno, Candidate("order", says, changes, 0.9)
 
 
-def _is_order(node: ast.AST) -> bool:
-    """Whether it is a tuple of several names that are used, and may stand in another order."""
-    return (
-        isinstance(node, ast.Tuple)
-        and isinstance(node.ctx, ast.Load)
-        and len(node.elts) > _TWO
-        and all(isinstance(each, ast.Name) for each in node.elts)
-    )
+def _listed(node: ast.AST) -> Sequence[ast.expr]:
+    """What stands in an order that may be another: in a list, or in a tuple of several names that are used."""
+    if isinstance(node, ast.List):
+        return node.elts
+    if not isinstance(node, ast.Tuple) or not isinstance(node.ctx, ast.Load) or len(node.elts) <= _TWO:
+        return ()
+    return node.elts if all(isinstance(each, ast.Name) for each in node.elts) else ()
 
 
 def _whole(node: ast.expr) -> int | None:
