@@ -16,6 +16,7 @@ from memtile.explain.deadlock.planned_words import PlannedWords
 from memtile.explain.deadlock.sent_elsewhere import counted
 from memtile.explain.deadlock.sentences import UNRELEASED, Sentences, receives
 from memtile.explain.deadlock.short_senders import short_sender
+from memtile.explain.deadlock.starving_cores import came, left_by, starving_cores
 from memtile.explain.deadlock.switch_waits import Party
 from memtile.explain.deadlock.tokens import silent_tasks, stuck_token, token_is_stuck, unfed
 from memtile.explain.deadlock.unsent_ids import UNSENT, unsent_to
@@ -376,7 +377,7 @@ class ChainEnd:
             return self._made("MT0304", f"{self._name} {told[0]}; {says}", told[1], sides)
         if used:
             did, fix = self._all_sent()
-            cores = self._starving_cores(first) if self._part_moved() is None else []
+            cores = starving_cores(self.waits, self.words, first) if self._part_moved() is None else []
             if not cores:
                 made = self._made("MT0304", f"{says}; {self._name} {did}", fix)
                 own = [self.words.side(self.party)] if self._is_cut(first) else []
@@ -419,9 +420,9 @@ class ChainEnd:
 
     def _starved_core(self, core: Party, did: str, fix: str) -> Finding:
         """A core that waits for more than is sent, and what it has left of another object FIFO."""
-        name, left = self.words.name(core), self._left_by(core)
+        name, left = self.words.name(core), left_by(self.waits, core)
         fifo = self.waits.engine.fifo_locks.get(self.waits.lock_wanted(core))
-        if left and fifo is not None and self._came(core) == 1:
+        if left and fifo is not None and came(self.waits, core) == 1:
             once = f"@{fifo.fifo} is sent once, and {name} acquires it in each turn"
             says = f"{once}: it {self.words.wanted(core)}, and {self._name} {did}"
             more = f"send it as often as @{left.rpartition(' of @')[2]}"
@@ -442,46 +443,6 @@ class ChainEnd:
         fix = f"Let each of these cores take less in its turns, or {fix[:1].lower()}{fix[1:]}"
         sides = (*map(self.words.side, cores), self.words.side(self.party))
         return self._made("MT0304", says, fix, sides)
-
-    def _came(self, core: Party) -> int:
-        """How many objects came that the channel for which a core waits has passed on."""
-        lock = Party(PartyKind.LOCK, self.waits.lock_wanted(core))
-        givers = [
-            need.of.number for need in self.waits.needs.get(lock, ()) if need.of.kind is PartyKind.CHANNEL
-        ]
-        return sum(int(self.waits.engine.channels.bds_done[ch]) for ch in givers)
-
-    def _left_by(self, core: Party) -> str:
-        """The full objects of a FIFO that a core has taken others of and leaves; empty if none."""
-        engine = self.waits.engine
-        taken = engine.cores.running[core.number].taken if core.number in engine.cores.running else ()
-        for lock in sorted(taken):
-            fifo, many = engine.fifo_locks.get(lock), int(engine.state.locks.value[lock])
-            if fifo is not None and fifo.full and many >= fifo.units and lock != self.waits.lock_wanted(core):
-                objects = "1 full object" if many == fifo.units else f"{many // fifo.units} full objects"
-                return f"{objects} of @{fifo.fifo}"
-        return ""
-
-    def _starving_cores(self, receiver: Party) -> list[Party]:
-        """The cores that wait for what a channel at its first word would receive.
-
-        Such a channel lacks nothing by itself: the core asks for more than comes, or too little is sent.
-        """
-        if receiver.kind is not PartyKind.CHANNEL or self.waits.engine.channels.moved[receiver.number] > 0:
-            return []
-        waiters: dict[Party, list[Party]] = {}
-        for party, needs in self.waits.needs.items():
-            for need in needs:
-                waiters.setdefault(need.of, []).append(party)
-        found, rest, seen = set[Party](), [receiver], {receiver}
-        while rest:
-            for party in waiters.get(rest.pop(), ()):
-                if party.kind is PartyKind.CORE:
-                    found.add(party)
-                elif party not in seen:
-                    seen.add(party)
-                    rest.append(party)
-        return sorted((core for core in found if self.words.wanted(core)), key=lambda core: core.number)
 
     def _all_sent(self) -> tuple[str, str]:
         """What a channel has sent that has no task left, and the repair."""

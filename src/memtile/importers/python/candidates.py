@@ -250,7 +250,7 @@ class _Literals:
 
 
 def _listed(node: ast.AST) -> Sequence[ast.expr]:
-    """What stands in an order that may be another: in a list, or in a tuple of several names that are used."""
+    """What may be meant in another order: elements of a list, or of a tuple of names that are used."""
     if isinstance(node, ast.List):
         return node.elts
     if not isinstance(node, ast.Tuple) or not isinstance(node.ctx, ast.Load) or len(node.elts) <= _TWO:

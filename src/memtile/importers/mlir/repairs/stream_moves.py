@@ -140,12 +140,17 @@ def _offset(design: DesignText, move: Operation) -> _Number | None:
     return offsets[0] if len(offsets) == 1 else None
 
 
-def _alike(design: DesignText, channel: str, moves: Sequence[Operation]) -> Iterator[Found]:
-    """Another size or stride in all moves of a stream, which have it in common."""
+def _of_all(design: DesignText, moves: Sequence[Operation]) -> list[tuple[_Number, ...]]:
+    """The same number in each of several moves, one by one; none where these have not the same form."""
     every = [_numbers(design, each) for each in moves]
     if len(moves) == 1 or len({tuple((n.role, n.part) for n in each) for each in every}) > 1:
-        return
-    for same in zip(*every, strict=True):
+        return []
+    return list(zip(*every, strict=True))
+
+
+def _alike(design: DesignText, channel: str, moves: Sequence[Operation]) -> Iterator[Found]:
+    """Another size or stride in all moves of a stream, which have it in common."""
+    for same in _of_all(design, moves):
         first = same[0]
         if first.part == "offset" or len({each.value for each in same}) > 1:
             continue
@@ -161,10 +166,7 @@ def _alike(design: DesignText, channel: str, moves: Sequence[Operation]) -> Iter
 
 def _exchanged(design: DesignText, channel: str, moves: Sequence[Operation]) -> Iterator[Found]:
     """Two sizes or strides in each other's place in all moves of a stream, which have them in common."""
-    every = [_numbers(design, each) for each in moves]
-    if len(moves) == 1 or len({tuple((n.role, n.part) for n in each) for each in every}) > 1:
-        return
-    alike = [same for same in zip(*every, strict=True) if len({each.value for each in same}) == 1]
+    alike = [same for same in _of_all(design, moves) if len({each.value for each in same}) == 1]
     for one, other in combinations(alike, 2):
         part, values = one[0].part, (one[0].value, other[0].value)
         if part == "offset" or part != other[0].part or values[0] == values[1] or min(values) < 1:
