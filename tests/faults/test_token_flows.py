@@ -161,7 +161,7 @@ def test_tokens_that_leave_by_a_port_of_their_own_tile_get_to_the_host(tmp_path:
 
 def test_tokens_that_go_to_another_port_of_the_interface_tile_do_not_get_to_the_host(tmp_path: Path) -> None:
     """They pass a port of the name that firmware has, in another tile."""
-    design = text(BESIDE.replace("ID", "1").replace("FROM", "TileControl : 0").replace("TO", "DMA : 1"))
+    design = ONE_WAY.replace("ROW", "1").replace("South : 0", "DMA : 1")
     assert [code for code, _ in checked(tmp_path, design)] == ["MT0112"]
 
 
