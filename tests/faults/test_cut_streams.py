@@ -170,3 +170,21 @@ def test_a_stream_that_ends_within_a_descriptor_is_told_at_its_sender(tmp_path: 
     assert "bd_id = 1" in lines[lines_of(found)[0] - 1]
     found, _ = first(tmp_path, host.replace("buffer_length = 124", "buffer_length = 64"), RING)
     assert (found.code, "interface(0,0) MM2S 0" in found.sides[0].who) == ("MT0108", False)
+
+
+def test_a_stream_that_ends_early_with_each_number_is_one_finding(tmp_path: Path) -> None:
+    """Which descriptor is the last one hangs on the number, and who lacks its words does not."""
+    start = written(0, 128, 1)
+    parts = (
+        written(2, 64, 0)
+        + written(3, 60, 0)
+        + pushed(MM2S, 2)
+        + pushed(MM2S, 3).replace("%q", "%r").replace("%w", "%x")
+    )
+    either = f"scf.if %is {{\n{parts}}} else {{\n{written(1, 124, 0) + pushed(MM2S, 1)}}}\n"
+    number = "%k = arith.constant 3 : i32\n%is = arith.cmpi sge, %go, %k : i32\n"
+    first(tmp_path, start + pushed(S2MM, TOKEN) + number + either + awaited(0), RING)
+    file = tmp_path / "design.mlir"
+    file.write_text(file.read_text().replace("%back : memref<64xi32>)", "%back : memref<64xi32>, %go : i32)"))
+    found = check(str(file), lambda: of_mlir(load_still(file))).findings
+    assert [(each.code, each.severity) for each in found] == [("MT0108", "warning")]

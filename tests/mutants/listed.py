@@ -1653,6 +1653,13 @@ MUTANTS = (
         f"{CUT}::test_each_wait_means_a_result_of_its_own",
     ),
     Mutant(
+        "of a hang the last task counts, whatever the numbers of the host are",
+        "check/check.py",
+        "        return finding.code, next(receivers, first.who)\n",
+        "        return finding.code, first.who, first.place\n",
+        f"{CUT}::test_a_stream_that_ends_early_with_each_number_is_one_finding",
+    ),
+    Mutant(
         "tokens get to no port of the host",
         "explain/deadlock/tokens.py",
         "            return True\n    return False",
