@@ -75,8 +75,8 @@ def test_a_wait_for_the_other_direction_of_a_channel(tmp_path: Path) -> None:
         "MT0112",
         "The host waits for token 1 of interface(0,0) MM2S 0, of which 0 are started before that; the task "
         "on interface(0,0) S2MM 0 asks for a token, and nothing waits for it.",
-        "Let it wait for interface(0,0) S2MM 0 there. If it is to wait for interface(0,0) MM2S 0: let the task "
-        f"started in line {lines_of(found)[1] + 3} ask for a token (issue_token).",
+        "Let it wait for interface(0,0) S2MM 0 there. If it is to wait for interface(0,0) MM2S 0: let the "
+        f"task started in line {lines_of(found)[1] + 3} ask for a token (issue_token).",
     )
     assert "npu.sync" in lines[lines_of(found)[0] - 1]
 

@@ -48,7 +48,7 @@ ONE_WAY = """module {
   }
 }
 """
-"""Tokens leave by ``SOUTH0`` of the tile that sends them: no stream leads from there to the interface tile."""
+"""Tokens leave by ``SOUTH0`` of the tile that sends them: no stream leads from there to the host."""
 WAIT = "aiex.dma_await_task(%in)"
 SYNC = """%n0 = arith.constant 0 : i32
       %n1 = arith.constant 1 : i32

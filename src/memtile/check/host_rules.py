@@ -125,7 +125,7 @@ def _unawaited_result(subject: Subject, wait: TokenWait, named: Sequence[GivenTa
 
 
 def _waits_beside(subject: Subject, wait: TokenWait, task: GivenTask, silent: Sequence[GivenTask]) -> Finding:
-    """The finding about a wait for the channel of the other direction; ``silent``: its own tasks before it."""
+    """The finding about a wait for the channel of the other direction; ``silent``: own tasks before it."""
     who, other = called(subject.engine, wait.ch), called(subject.engine, task.ch)
     does = f"waits for token {wait.wanted} of {who}"
     says = "asks for a token, and nothing waits for it"

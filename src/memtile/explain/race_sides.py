@@ -314,7 +314,8 @@ class Sides:
                 )
             cores = [name for name in self._givers(lock) if name.startswith("core")]
             if cores:
-                return f"Let {_listed(cores)} write them before it releases {self._lock(lock)}, or give the buffer data."
+                early = f"before it releases {self._lock(lock)}"
+                return f"Let {_listed(cores)} write them {early}, or give the buffer data."
         return "Give the buffer data, or let its writer release a lock that the reader acquires."
 
     def _locks_text(self, given: set[int], does: str) -> str:

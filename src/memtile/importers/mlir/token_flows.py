@@ -2,8 +2,8 @@
 
 A token carries the controller id of its tile. A flow from the tile's control port that is of another id takes
 none of them, and no wait for the tile's channels ends. The same port answers control packets, with ids that
-these name, so only flows to the port of firmware count. Nothing says in which of several devices a host waits:
-of a tile that is in two of them there is no finding.
+these name, so only flows to the port of firmware count. Nothing says in which of several devices a host
+waits: of a tile that is in two of them there is no finding.
 """
 
 from __future__ import annotations
