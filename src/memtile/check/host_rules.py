@@ -67,16 +67,18 @@ def token_findings(subject: Subject) -> Iterator[Finding]:
     """One finding for each wait that comes before enough tasks of its channel were started with a token."""
     if any(each.code == "MT0112" for each in subject.findings):
         return  # the wait is known that takes a token of the wrong channel
+    named: list[GivenTask] = []
     for wait in subject.log.waits:
         if not _is_in_vain(wait):
             continue
         who = called(subject.engine, wait.ch)
         does = f"waits for token {wait.wanted} of {who}"
-        other = _unawaited_result(subject, wait.ch)
+        tasks = [task for task in _before(subject, wait, wait.ch) if not task.token]
+        other = _unawaited_result(subject, wait, named)
         if other is not None:
-            yield _waits_beside(subject, wait, other)
+            named.append(other)
+            yield _waits_beside(subject, wait, other, tasks)
             continue
-        tasks = [task for task in subject.log.of(wait.ch) if not task.token]
         fix = "Start a task with a token before the wait, or wait for another channel."
         silent, sides = "", [Side("the host", does, wait.place)]
         if tasks:
@@ -86,38 +88,61 @@ def token_findings(subject: Subject) -> Iterator[Finding]:
         yield Finding("MT0112", Severity.ERROR, message, sides, fix=fix)
 
 
-def _unawaited_result(subject: Subject, ch: int) -> GivenTask | None:
-    """A task with a token that nobody waits for, on the S2MM channel with the number of an MM2S channel."""
-    c = subject.engine.channels
+def _before(subject: Subject, wait: TokenWait, ch: int) -> Iterator[GivenTask]:
+    """The tasks of a channel that are pushed before a wait."""
+    return (task for task in subject.log.tasks[: wait.given] if task.ch == ch)
+
+
+def _unawaited_result(subject: Subject, wait: TokenWait, named: Sequence[GivenTask]) -> GivenTask | None:
+    """The task that a host may mean that waits for an MM2S channel in vain.
+
+    It is of the S2MM channel with that number, and is pushed before the wait; nobody waits for one of the
+    tokens of that channel, and the token of this task is the first that was not taken yet.
+
+    Args:
+        subject: the design.
+        wait: that is in vain.
+        named: results that other waits mean.
+    """
+    c, ch = subject.engine.channels, wait.ch
     other = (
         (c.tile == c.tile[ch])
         & (c.direction == S2MM)
         & (c.number == c.number[ch])
         & (c.direction[ch] != S2MM)
     )
+    numbers = {each: n for n, each in enumerate(subject.log.waits)}
     for receiver in np.flatnonzero(other).tolist():
-        wanted = max((wait.wanted for wait in subject.log.waits if wait.ch == receiver), default=0)
+        waits = [each for each in subject.log.waits if each.ch == receiver]
+        earlier = [each for each in waits if numbers[each] < numbers[wait]]
         tokens = [task for task in subject.log.of(receiver) if task.token]
-        if len(tokens) > wanted:
-            return tokens[wanted]
+        others = sum(task.ch == receiver for task in named)
+        taken = len(earlier) + others
+        sent = [task for task in _before(subject, wait, receiver) if task.token]
+        if len(tokens) > len(waits) + others and len(sent) > taken:
+            return sent[taken]
     return None
 
 
-def _waits_beside(subject: Subject, wait: TokenWait, task: GivenTask) -> Finding:
-    """The finding about a wait for the channel of the other direction."""
+def _waits_beside(subject: Subject, wait: TokenWait, task: GivenTask, silent: Sequence[GivenTask]) -> Finding:
+    """The finding about a wait for the channel of the other direction; ``silent``: own tasks before it."""
     who, other = called(subject.engine, wait.ch), called(subject.engine, task.ch)
     does = f"waits for token {wait.wanted} of {who}"
     says = "asks for a token, and nothing waits for it"
     message = f"The host {does}, of which {wait.sent} are started before that; the task on {other} {says}."
     sides = (Side("the host", does, wait.place), Side(other, says, task.place))
-    return Finding("MT0112", Severity.ERROR, message, sides, fix=f"Let it wait for {other} there.")
+    fix = f"Let it wait for {other} there."
+    if silent:
+        _, token = silent_tasks([each.place for each in silent])
+        fix += f" If it is to wait for {who}: {token[0].lower()}{token[1:]}"
+    return Finding("MT0112", Severity.ERROR, message, sides, fix=fix)
 
 
 def way_findings(subject: Subject) -> Iterator[Finding]:
     """One finding for each channel whose tokens a host waits for, and that have no way to it."""
-    if len(subject.made) != 1:
-        return  # another device that is loaded sets the switches anew
-    told = set[int]()
+    if len(subject.made) != 1 or subject.log.loads:
+        return  # the switches are set anew: which ways there were at the wait is not known
+    told = set(subject.log.renamed)
     for wait in subject.log.waits:
         if wait.ch in told or _is_in_vain(wait) or gets_out(subject.engine, wait.ch):
             continue

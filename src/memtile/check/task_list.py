@@ -20,6 +20,7 @@ from memtile.bd.codec import decode
 from memtile.bd.descriptor import Descriptor
 from memtile.check.bd_writes import BdWrites, words_of_bd
 from memtile.explain.bd_chains import lock_seen
+from memtile.explain.deadlock.tokens import CONTROLLER
 from memtile.explain.names import called
 from memtile.jit.tables import plain
 from memtile.model.dma.bd_fields import KIND_NAMES
@@ -108,12 +109,14 @@ class TokenWait:
         wanted: how many tokens of the channel the host has taken then, this one among them.
         sent: how many of its tasks before ask for a token.
         place: where the wait is said.
+        given: how many tasks of all channels were pushed before.
     """
 
     ch: int
     wanted: int
     sent: int
     place: str
+    given: int
 
 
 class HostStep(NamedTuple):
@@ -163,6 +166,7 @@ class TaskLog:
         dropped: channels whose queues had no room, and how many tasks that cost.
         waits: of the host for tokens, in order.
         reset: channels that software has reset, whose work may have ended in its middle.
+        renamed: channels that got another controller id after a task with a token, which has either of them.
         epoch: how often the host has waited so far.
         steps: of each host in order; before there is one, those of the design itself are under -1.
         host: whose steps are taken now.
@@ -177,6 +181,7 @@ class TaskLog:
     locks: np.ndarray[tuple[int], np.dtype[np.int64]] = field(init=False)
     dropped: dict[int, int] = field(default_factory=dict)
     reset: set[int] = field(default_factory=set)
+    renamed: set[int] = field(default_factory=set)
     waits: list[TokenWait] = field(default_factory=list)
     epoch: int = 0
     steps: dict[int, list[HostStep]] = field(default_factory=dict)
@@ -188,6 +193,7 @@ class TaskLog:
     _seen: np.ndarray[tuple[int], np.dtype[np.int64]] = field(init=False)
     _values: np.ndarray[tuple[int], np.dtype[np.int64]] = field(init=False)  # of the locks now
     _reset_masks: np.ndarray[tuple[int], np.dtype[np.int64]] = field(init=False)  # by channel; 0 = no reset
+    _ids: np.ndarray[tuple[int], np.dtype[np.int64]] = field(init=False)  # of controllers, by channel
     _by_channel: dict[int, list[GivenTask]] = field(default_factory=dict)
     _tokens: Counter[int] = field(default_factory=Counter)  # that the host has waited for, by channel
     _sent: Counter[int] = field(default_factory=Counter)  # tasks that ask for one, by channel
@@ -197,6 +203,7 @@ class TaskLog:
         kinds, tiles = plain(self.engine.spec.kinds), self.engine.tiles
         self._reset_masks = kinds.reset_mask[tiles.kind[self.engine.channels.tile]]
         self._values = plain(self.engine.state.locks).value
+        self._ids = self.engine.channels.control & CONTROLLER.mask
         self.locks = np.array(self._values, dtype=np.int64)
         self.began, self._seen = self.locks.copy(), self.locks.copy()
         self.bds = BdWrites(self.engine)
@@ -216,6 +223,7 @@ class TaskLog:
             self.note(HostStep(locks=frozenset(changed.tolist()), place=place))
         waiting = ((c.queue_count > 0) | (c.phase != _IDLE)).nonzero()[0].tolist()
         self.reset.update((c.control & self._reset_masks).nonzero()[0].tolist())
+        self._look_for_names()
         before = len(self.tasks)
         waits = self.host >= 0 and self.rooms
         for ch in waiting:
@@ -231,6 +239,12 @@ class TaskLog:
             self._empty(ch)
         return len(self.tasks) - before
 
+    def _look_for_names(self) -> None:
+        ids = self.engine.channels.control & CONTROLLER.mask
+        changed = (ids != self._ids).nonzero()[0].tolist()
+        self.renamed.update(ch for ch in changed if self._sent[ch])
+        self._ids = ids
+
     def queued(self) -> Iterator[GivenTask]:
         """The tasks that are in the queues, which stay there."""
         c = self.engine.channels
@@ -241,7 +255,7 @@ class TaskLog:
         """The host waits for a token of a channel."""
         self._tokens[ch] += 1
         wanted = self._tokens[ch]
-        self.waits.append(TokenWait(ch, wanted, self._sent[ch], place))
+        self.waits.append(TokenWait(ch, wanted, self._sent[ch], place, len(self.tasks)))
         self.note(HostStep(ch=ch, many=wanted, token=True, place=place))
 
     def of(self, ch: int) -> Sequence[GivenTask]:

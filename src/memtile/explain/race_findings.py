@@ -241,11 +241,9 @@ def _texts(code: str, one: Race, spot: _Spot, sides: Sides, *, writer_waits: boo
     later, what = sides.text(one.later), "it" if spot.count == 1 else "them"
     if one.earlier is None:
         says = f"{later} reads {spot.text} in cycle {one.later.cycle}, but nothing has written {what}"
-        if full := sides.full_from_the_start(one.later):
-            return (
-                f"{full}: {says}.",
-                "Initialise it to 0, acquire the lock that the writer of the buffer gives, or fill it.",
-            )
+        full, fix = sides.full_from_the_start(one.later)
+        if full:
+            return f"{full}: {says}.", fix
         return f"{says}.", sides.unwritten_fix(one.later)
     earlier = sides.text(one.earlier)
     if code == "MT0205":

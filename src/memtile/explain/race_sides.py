@@ -52,8 +52,12 @@ class Sides:
         self._channels = len(engine.channels.tile)
 
     @cached_property
+    def _chains(self) -> BdChains:
+        return BdChains(self._engine)
+
+    @cached_property
     def _steps(self) -> tuple[dict[int, dict[int, int]], dict[int, dict[int, int]]]:
-        return BdChains(self._engine).steps_by_lock()
+        return self._chains.steps_by_lock()
 
     def name(self, access: RaceAccess) -> str:
         """The channel, the core or the host, by the user's name and its place."""
@@ -153,12 +157,37 @@ class Sides:
         began = int(self._began[number]) if number >= 0 else 0
         return f"{self._lock(number)} starts at {began}: " if began else ""
 
-    def full_from_the_start(self, reader: RaceAccess) -> str:
-        """The lock that says to a channel that there is data before anything has come; empty if none does."""
-        if self._is_core(reader) or reader.agent == HOST:
-            return ""
-        number = min((lock for lock in self._taken(reader) if self._began[lock] > 0), default=-1)
-        return f"{self._lock(number)} starts at {self._began[number]}" if number >= 0 else ""
+    def full_from_the_start(self, reader: RaceAccess) -> tuple[str, str]:
+        """The lock that says to a channel that there is data before anything has come, and the repair.
+
+        That is sure of the first pass of its chain alone, and where nobody else takes from the lock: what it
+        began with lets the BD go after those before it. Where several BDs take from it, one of them may have
+        data at the start. Empty if there is no such lock.
+        """
+        if self._is_core(reader) or reader.agent == HOST or self._positions(reader) > 1:
+            return "", ""
+        ch, engine = self._channel(reader), self._engine
+        taken = min(self._taken(reader), default=-1)
+        kernels = any(taken in running.taken for running in engine.cores.running.values())
+        takes = [(bd, step) for bd, lock, step in self._takes(ch) if lock == taken]
+        numbers = [bd for bd, _ in takes]
+        if kernels or set(self._steps[0].get(taken, {})) != {ch} or reader.site not in numbers:
+            return "", ""
+        needed = sum(abs(step) for _, step in takes[: numbers.index(reader.site) + 1])
+        if needed > self._began[taken] or engine.channels.tasks_done[ch] + bool(self._chains.of(ch)) > 1:
+            return "", ""  # what another task has taken before is not known
+        fix = "Initialise it to 0, acquire the lock that the writer of the buffer gives, or fill it."
+        if len(takes) > 1:
+            few = "or initialise the lock to the number of buffers that have data at the start"
+            fix = f"Fill the buffer, send one first that has data, {few}."
+        return f"{self._lock(taken)} starts at {self._began[taken]}", fix
+
+    def _takes(self, ch: int) -> Iterable[tuple[int, int | None, int]]:
+        """The BDs of a channel that acquire a lock, in their order, with the lock and the operand."""
+        tile = int(self._engine.channels.tile[ch])
+        for number, bd in self._chains.present():
+            if number == ch and (step := self._chains.acquired(ch, bd)) is not None:
+                yield bd, lock_seen(self._engine, tile, step[0]), step[1]
 
     def data_fix(self, reader: RaceAccess, writer: RaceAccess) -> str:
         """A repair that orders a read after a write."""
@@ -283,6 +312,10 @@ class Sides:
                 return (
                     f"Read the buffer that {who} writes before the release of {what}, or give this one data."
                 )
+            cores = [name for name in self._givers(lock) if name.startswith("core")]
+            if cores:
+                early = f"before it releases {self._lock(lock)}"
+                return f"Let {_listed(cores)} write them {early}, or give the buffer data."
         return "Give the buffer data, or let its writer release a lock that the reader acquires."
 
     def _locks_text(self, given: set[int], does: str) -> str:

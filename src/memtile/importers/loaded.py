@@ -275,8 +275,9 @@ class Loaded:
     def _odd(self, sequence: SequenceProgram | None) -> Oddities:
         devices = (self.configured, *(sequence.loads if sequence is not None else ()))
         of_chains = (move for made in devices for move in moves_of(made))
-        rules = (next_findings, buffer_findings, hidden_findings, token_flow_findings, cascade_findings)
+        rules = (next_findings, buffer_findings, hidden_findings, cascade_findings)
         chained = {each.message: each for made in devices for rule in rules for each in rule(made)}
+        chained |= {each.message: each for each in token_flow_findings(devices)}
         if sequence is not None:
             for of_host in (endless_findings, unstarted_findings, uneven_findings):
                 chained |= {each.message: each for each in of_host(self.configured, sequence)}

@@ -21,7 +21,8 @@ from memtile.model.streams.packet_flow import STREAM_MASK
 from memtile.model.streams.switch_config import PACKET
 from memtile.sim.loop.engine import Engine
 
-_CONTROLLER = register_named("memory_tile", "DMA_S2MM_0_Ctrl").field("Controller_ID")
+CONTROLLER = register_named("memory_tile", "DMA_S2MM_0_Ctrl").field("Controller_ID")
+"""The id that the tokens of a channel carry, in its control register; the same bits in every kind of tile."""
 _ID = field_of(SLOT, "id")
 _FIRMWARE = "SOUTH0"  # port of an interface tile
 _FEW = 3  # lines that a sentence names
@@ -75,18 +76,20 @@ def gets_out(engine: Engine, ch: int) -> bool:
     """Whether the switches lead the tokens of a channel, with the id that its register has, to firmware."""
     port = int(plain(engine.state.controls).slave_port[int(engine.channels.tile[ch])])
     switch, tiles = plain(engine.state.switch), plain(engine.spec.tiles)
-    controller = _CONTROLLER.get(int(engine.channels.control[ch])) & STREAM_MASK
+    controller = CONTROLLER.get(int(engine.channels.control[ch])) & STREAM_MASK
     for at in reached([port], partial(packet_ways, engine, controller)) if port >= 0 else ():
         kind = KIND_NAMES[int(tiles.kind[switch.tile[at]])]
-        if switch.is_master[at] and PORTS[kind].masters[int(switch.number[at])] == _FIRMWARE:
-            return TILE_KINDS[kind].role == "interface"
+        if not switch.is_master[at] or TILE_KINDS[kind].role != "interface":
+            continue  # other tiles have a port of that name too, through which tokens pass
+        if PORTS[kind].masters[int(switch.number[at])] == _FIRMWARE:
+            return True
     return False
 
 
 def stuck_token(engine: Engine, ch: int) -> tuple[str, str]:
     """Where a token of a channel is stuck, as the end of a sentence, and the repair."""
     port = int(plain(engine.state.controls).slave_port[int(engine.channels.tile[ch])])
-    controller = _CONTROLLER.get(int(engine.channels.control[ch])) & STREAM_MASK
+    controller = CONTROLLER.get(int(engine.channels.control[ch])) & STREAM_MASK
     follow = partial(packet_ways, engine, controller)
     mode = plain(engine.state.switch).mode
     ends = (

@@ -2,7 +2,8 @@
 
 A token carries the controller id of its tile. A flow from the tile's control port that is of another id takes
 none of them, and no wait for the tile's channels ends. The same port answers control packets, with ids that
-these name, so only flows to the port of firmware count.
+these name, so only flows to the port of firmware count. Nothing says in which of several devices a host
+waits: of a tile that is in two of them there is no finding.
 """
 
 from __future__ import annotations
@@ -16,12 +17,22 @@ from memtile.importers.mlir.configure import FIRMWARE, TILE_CONTROL, Configured
 from memtile.importers.mlir.description import FlowDescription
 
 
-def token_flow_findings(made: Configured) -> Iterator[Finding]:
+def token_flow_findings(devices: Sequence[Configured]) -> Iterator[Finding]:
     """One finding for each tile none of whose flows to firmware is of its own id; it explains waits alone.
 
     Args:
-        made: the device in its array.
+        devices: of the text, each in its array, one once for each time that it is loaded.
     """
+    for made in {made.device.name: made for made in devices}.values():
+        others = (each for each in devices if each.device.name != made.device.name)
+        there = {tile.place for each in others for tile in each.tiles.values()}
+        for name, controller, flows in _of_other_ids(made):
+            if made.tiles[name].place not in there:
+                yield _finding(made, name, controller, flows)
+
+
+def _of_other_ids(made: Configured) -> Iterator[tuple[str, int, Sequence[FlowDescription]]]:
+    """The tiles of which no flow to firmware is of their id, with that id and the flows."""
     flows = dict[str, list[FlowDescription]]()
     for flow in made.device.flows:
         if flow.packet is not None and any((end.bundle, end.channel) == FIRMWARE for end in flow.targets):
@@ -31,7 +42,7 @@ def token_flow_findings(made: Configured) -> Iterator[Finding]:
     for name, own in flows.items():
         controller = made.device.tiles[name].controller
         if controller is not None and all(flow.packet != controller for flow in own):
-            yield _finding(made, name, controller, own)
+            yield name, controller, own
 
 
 def _finding(made: Configured, name: str, controller: int, flows: Sequence[FlowDescription]) -> Finding:
