@@ -94,7 +94,7 @@ def test_a_descriptor_that_reads_another_buffer_than_its_lock_guards_is_named() 
         "MM2S 0, BD 1, reads buffer 'other', but waits by lock 1 'a full' for S2MM 0, BD 0, which writes "
         "buffer 'given', and nothing reads words 0 to 7 of buffer 'given'."
     )
-    assert said.fix == "Let BD 1 of MM2S 0 use buffer 'given', or another lock."
+    assert said.fix == "Let BD 1 of MM2S 0 use buffer 'given', or use another lock."
 
 
 def test_one_that_may_have_another_lock_on_purpose_is_not_named() -> None:
