@@ -13783,6 +13783,22 @@ MUTANTS = (
         "tests/faults/test_external_order.py::test_a_lock_of_the_interface_tile_orders_two_passes",
     ),
     Mutant(
+        "a lock ends no task before the one that takes it",
+        "check/external_order.py",
+        "if giving and giving[-1] > known.get(other, 0):",
+        "if giving and giving[-1] < known.get(other, 0):",
+        "tests/faults/test_external_order.py::"
+        "test_a_wait_for_what_a_lock_holds_back_is_one_for_the_end_before_it",
+    ),
+    Mutant(
+        "a lock leads no further than one task",
+        "check/external_order.py",
+        "                    rest.append(other)\n",
+        "",
+        "tests/faults/test_external_order.py::"
+        "test_a_wait_for_what_a_lock_holds_back_is_one_for_the_end_before_it",
+    ),
+    Mutant(
         "a core that was put aside waits for its packets",
         "explain/deadlock/unsent_ids.py",
         "if missing and (end == waiting or _is_wanted(planned, end)):",
