@@ -755,7 +755,7 @@ def test_a_repair_does_not_hide_what_the_finding_is_about() -> None:
         other, [Finding("MT0318", Severity.WARNING, said, ())]
     )  # nothing waited for is no other array
     loop, short = replace(depth, kind="loop"), Finding("MT0304", Severity.ERROR, said, ())
-    counted = replace(short, fix="Let it run its task 4 times (repeat_count = 3).")
+    counted = replace(short, evidence=Evidence(runs=4))
     assert [hides(loop, [each]) for each in (short, counted)] == [False, True]
 
 

@@ -35,6 +35,20 @@ class Elsewhere(NamedTuple):
     text: str
 
 
+class Counted(NamedTuple):
+    """What locks count of what a channel sent.
+
+    Attributes:
+        does: what it did, as a part of a sentence.
+        fix: the repair.
+        runs: of its task that it should make; 0 = it is not about these.
+    """
+
+    does: str
+    fix: str
+    runs: int = 0
+
+
 def sent_elsewhere(sender: int, receiver: int, waits: EngineWaits) -> Elsewhere | None:
     """Return the one other receiver of a sender that has more than its core, which has ended, has taken.
 
@@ -80,7 +94,7 @@ def _left(ch: int, waits: EngineWaits) -> Iterator[str]:
                 yield f"{core_name(engine, core)} has ended and leaves {many} of {lock_text(engine, lock)}"
 
 
-def counted(sender: int, receiver: int, name: str, waits: EngineWaits) -> tuple[str, str] | None:
+def counted(sender: int, receiver: int, name: str, waits: EngineWaits) -> Counted | None:
     """Return what locks count of what a channel sent, as a part of a sentence, and the repair.
 
     It is a task that ran too seldom, or packets that went to another receiver.
@@ -91,13 +105,13 @@ def counted(sender: int, receiver: int, name: str, waits: EngineWaits) -> tuple[
         name: of the sender.
         waits: of a run or a check.
     """
-    told = runs_left(sender, waits)
+    told = runs_left(sender, receiver, waits)
     if told is not None:
-        return told[0], f"Let {name} {told[1]}."
+        return Counted(told.does, f"Let {name} {told.fix}.", told.runs)
     elsewhere = sent_elsewhere(sender, receiver, waits)
     if elsewhere is None:
         return None
     who = called(waits.engine, elsewhere.receiver)
     does = f"has sent {who} packets of id {elsewhere.packet} that nothing takes: {elsewhere.text}"
     many = f"id {elsewhere.packet}, which are too many"
-    return does, f"Send packets of id {elsewhere.meant} instead of these of {many}."
+    return Counted(does, f"Send packets of id {elsewhere.meant} instead of these of {many}.")
