@@ -13813,6 +13813,20 @@ MUTANTS = (
         "test_a_wait_for_what_a_lock_holds_back_is_one_for_the_end_before_it",
     ),
     Mutant(
+        "what a lock began with was sent",
+        "explain/deadlock/sent_elsewhere.py",
+        " or done[ch] - many != done[receiver] + many:",
+        ":",
+        "tests/faults/test_sent_elsewhere.py::test_what_a_lock_began_with_and_what_another_channel_sent_is_not_blamed_on_a_sender",
+    ),
+    Mutant(
+        "what comes from others was sent",
+        "explain/deadlock/sent_elsewhere.py",
+        " and ch not in others",
+        "",
+        "tests/faults/test_sent_elsewhere.py::test_what_a_lock_began_with_and_what_another_channel_sent_is_not_blamed_on_a_sender",
+    ),
+    Mutant(
         "a core that was put aside waits for its packets",
         "explain/deadlock/unsent_ids.py",
         "if missing and (end == waiting or _is_wanted(planned, end)):",
