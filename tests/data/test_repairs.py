@@ -770,6 +770,19 @@ def test_a_wait_for_what_brings_words_may_be_meant_for_what_they_make() -> None:
     assert not any("%t2 instead of %t0" in each for each in says)  # it is started later
 
 
+def test_a_wait_for_one_of_two_outputs_is_kept_where_one_for_the_other_is_missing() -> None:
+    fine = (CORPUS / "second-pass-too-early-fine.mlir").read_text(encoding="utf-8")
+    fifo = next(line for line in fine.splitlines() if "objectfifo @dst" in line)
+    first = fine.index("      %t1 =")
+    task = fine[first : fine.index("      aiex.dma_start_task(%t0)")]
+    wrong = fine.replace(task, task + task.replace("%t1", "%t9").replace("@dst", "@also"))
+    wrong = wrong.replace("dma_start_task(%t1)\n", "dma_start_task(%t1)\n      aiex.dma_start_task(%t9)\n")
+    text = Text("d.mlir", wrong.replace(fifo, f"{fifo}\n{fifo.replace('@dst', '@also')}"))
+    says = [each.says for each in candidates(text, [Finding("MT0201", Severity.ERROR, "", ())])]
+    assert not any(each.startswith("wait for task %t9 instead of %t1") for each in says)
+    assert any(each.startswith("wait for task %t9 too, after line ") for each in says)
+
+
 def test_a_run_that_finished_is_not_repaired_by_one_with_more_warnings() -> None:
     error = Finding("MT0122", Severity.ERROR, "it is wrong.", ())
     before = replace(MemoryTile().run(), findings=(error,))

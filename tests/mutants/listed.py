@@ -2395,8 +2395,8 @@ MUTANTS = (
     Mutant(
         "a wait is for what brings words",
         "importers/mlir/repairs/host_steps.py",
-        "(meant or start.at < wait.at)",
-        "(meant or start.at > wait.at)",
+        "if meant or (brings and start.at < wait.at):",
+        "if meant or (brings and start.at > wait.at):",
         "tests/data/test_repairs.py::test_a_wait_for_what_brings_words_may_be_meant_for_what_they_make",
     ),
     Mutant(
@@ -13825,6 +13825,20 @@ MUTANTS = (
         " and ch not in others",
         "",
         "tests/faults/test_sent_elsewhere.py::test_what_a_lock_began_with_and_what_another_channel_sent_is_not_blamed_on_a_sender",
+    ),
+    Mutant(
+        "one output is waited for instead of another",
+        "importers/mlir/repairs/host_steps.py",
+        "if meant or (brings and",
+        "if meant or (other and",
+        "tests/data/test_repairs.py::test_a_wait_for_one_of_two_outputs_is_kept_where_one_for_the_other_is_missing",
+    ),
+    Mutant(
+        "a receiver takes each packet with one descriptor",
+        "explain/deadlock/word_balance.py",
+        "_is_multiple(bd.length - added, length - added)",
+        "_is_multiple(bd.length, length)",
+        "tests/faults/test_shared_streams.py::test_one_descriptor_may_take_several_packets_with_their_headers",
     ),
     Mutant(
         "a core that was put aside waits for its packets",
