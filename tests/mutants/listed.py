@@ -13869,6 +13869,13 @@ MUTANTS = (
         "tests/clients/test_python_repairs.py::test_names_in_a_tuple_may_stand_in_another_order_and_less_data_is_no_repair",
     ),
     Mutant(
+        "the place of a reader counts all that its channel reads",
+        "explain/wrong_buffers.py",
+        "[bd.number for bd in takers if bd.ch == reader.ch].index",
+        "[bd.number for bd in self.planned.bds[reader.ch]].index",
+        "tests/data/test_race_repairs.py::test_both_halves_that_a_channel_writes_in_the_place_of_others_are_no_missing_lock",
+    ),
+    Mutant(
         "a core that was put aside waits for its packets",
         "explain/deadlock/unsent_ids.py",
         "if missing and (end == waiting or _is_wanted(planned, end)):",
