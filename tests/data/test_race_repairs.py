@@ -395,8 +395,8 @@ def test_words_beside_an_object_fifo_are_not_ordered_by_its_locks() -> None:
     assert finding.fix.endswith("be 2 objects ahead.")
 
 
-def halves(begin: int) -> Array:
-    """Two channels write the halves of two buffers, one of the upper ones at another word than it should."""
+def halves(begin: int, other: int = WORDS) -> Array:
+    """Two channels write the halves of two buffers, the upper ones at other words than they should."""
     array = Array("npu1", columns=1)
     door, shared = array.interface_tile(0), array.memory_tile(0)
     kept = [shared.buffer(name, 2 * WORDS) for name in ("one", "two")]
@@ -410,7 +410,7 @@ def halves(begin: int) -> Array:
                 for b, n in zip(kept, begins, strict=True)
             ]
         )
-        begins[0] = begin if side else 0
+        begins = [begin, other] if side else [0, 0]
         writes = [
             shared.write(b, half[n : n + WORDS]).guarded(free.acquire(), full.release())
             for b, n in zip(kept, begins, strict=True)
@@ -432,6 +432,13 @@ def test_a_half_that_is_written_in_the_place_of_the_other_one_has_its_begin_name
     assert f"writes words 0 to {WORDS - 1} of buffer 'one'" in finding.message
     assert finding.fix.endswith(f"of {who} begin at word {WORDS} of buffer 'one'.")
     assert halves(WORDS).run(100_000, check=True).good
+
+
+def test_both_halves_that_a_channel_writes_in_the_place_of_others_are_no_missing_lock() -> None:
+    """Of a reader's descriptors the one that waits for the same lock tells which of them is meant."""
+    first = severe(halves(0, 0).run(100_000, check=True).findings)[0]
+    assert (first.code, first.sides[0].who) == ("MT0209", "memory(0,1) S2MM 1")
+    assert first.fix.endswith(f"begin at word {WORDS} of buffer 'one'.")
 
 
 def test_a_check_names_the_begin_of_a_half_in_the_place_of_the_other_one() -> None:

@@ -755,7 +755,7 @@ def test_a_repair_does_not_hide_what_the_finding_is_about() -> None:
         other, [Finding("MT0318", Severity.WARNING, said, ())]
     )  # nothing waited for is no other array
     loop, short = replace(depth, kind="loop"), Finding("MT0304", Severity.ERROR, said, ())
-    counted = replace(short, fix="Let it run its task 4 times (repeat_count = 3).")
+    counted = replace(short, evidence=Evidence(runs=4))
     assert [hides(loop, [each]) for each in (short, counted)] == [False, True]
 
 
@@ -768,6 +768,19 @@ def test_a_wait_for_what_brings_words_may_be_meant_for_what_they_make() -> None:
     says = [each.says for each in candidates(text, [race])]
     assert "wait for task %t1 instead of %t0" in says
     assert not any("%t2 instead of %t0" in each for each in says)  # it is started later
+
+
+def test_a_wait_for_one_of_two_outputs_is_kept_where_one_for_the_other_is_missing() -> None:
+    fine = (CORPUS / "second-pass-too-early-fine.mlir").read_text(encoding="utf-8")
+    fifo = next(line for line in fine.splitlines() if "objectfifo @dst" in line)
+    first = fine.index("      %t1 =")
+    task = fine[first : fine.index("      aiex.dma_start_task(%t0)")]
+    wrong = fine.replace(task, task + task.replace("%t1", "%t9").replace("@dst", "@also"))
+    wrong = wrong.replace("dma_start_task(%t1)\n", "dma_start_task(%t1)\n      aiex.dma_start_task(%t9)\n")
+    text = Text("d.mlir", wrong.replace(fifo, f"{fifo}\n{fifo.replace('@dst', '@also')}"))
+    says = [each.says for each in candidates(text, [Finding("MT0201", Severity.ERROR, "", ())])]
+    assert not any(each.startswith("wait for task %t9 instead of %t1") for each in says)
+    assert any(each.startswith("wait for task %t9 too, after line ") for each in says)
 
 
 def test_a_run_that_finished_is_not_repaired_by_one_with_more_warnings() -> None:

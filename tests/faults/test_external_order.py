@@ -178,3 +178,47 @@ def test_a_lock_of_the_interface_tile_orders_two_passes(*, locked: bool) -> None
 
     codes = [each.code for each in check_design(passes).findings]
     assert ("MT0201" in codes) == (not locked)
+
+
+@pytest.mark.parametrize("steps", [0, 1, 2])
+def test_a_wait_for_what_a_lock_holds_back_is_one_for_the_end_before_it(steps: int) -> None:
+    """The host waits for a task that takes a lock after the end of the pass, or by way of a third task."""
+
+    def passes() -> Array:
+        array = Array("npu1", columns=1)
+        memory, door = array.memory_tile(0), array.interface_tile(0)
+        given = array.external("given", np.arange(64, dtype=np.int32))
+        between, back, other = (
+            array.external(name, np.zeros(64, np.int32)) for name in ("between", "back", "other")
+        )
+        written, passed = door.lock(0, "written"), door.lock(0, "passed")
+        for n in range(2):
+            block = memory.buffer(f"block{n}", 64, np.int32)
+            free, full = memory.lock(1, f"free{n}"), memory.lock(0, f"full{n}")
+            array.connect(memory.mm2s[n], door.s2mm[n])
+            array.connect(door.mm2s[n], memory.s2mm[n])
+            memory.s2mm[n].start(memory.write(block).guarded(free.acquire(), full.release()), repeat=2)
+            memory.mm2s[n].start(memory.read(block).guarded(full.acquire(), free.release()), repeat=2)
+
+        def sequence(host: Host) -> Iterator[HostAction]:
+            yield host.start(door.mm2s[0], door.read(given))
+            yield host.start(door.s2mm[0], door.write(between).guarded(None, written.release()))
+            third = door.write(other)
+            yield host.start(
+                door.s2mm[1], third.guarded(written.acquire(), passed.release()) if steps == 2 else third
+            )
+            last = door.read(between)
+            lock = (None, written, passed)[steps]
+            yield host.start(door.mm2s[1], last if lock is None else last.guarded(lock.acquire()))
+            yield host.wait(door.mm2s[1])
+            yield host.start(door.mm2s[0], door.read(between))
+            yield host.start(door.s2mm[0], door.write(back))
+            yield host.start(door.mm2s[1], door.read(given))
+            yield host.start(door.s2mm[1], door.write(other))
+            yield host.wait()
+
+        array.host(sequence)
+        return array
+
+    said = [each.message for each in check_design(passes).findings if each.code == "MT0201"]
+    assert any("interface(0,0) MM2S 0 reads" in each for each in said) == (not steps)

@@ -56,14 +56,52 @@ MOVE = (
 )
 
 
-def dealt(ids: tuple[int, ...]) -> str:
-    """A host that sends packets with ids to two cores, of which each sends two of them back."""
+THIRD = """    %t4 = aie.tile(0, 4)
+    aie.packet_flow(4) {
+      aie.packet_source<%s, DMA : 0>
+      aie.packet_dest<%t4, DMA : 0>
+    }
+    aie.packet_flow(5) {
+      aie.packet_source<%s, DMA : 1>
+      aie.packet_dest<%t4, DMA : 0>
+    }
+    aie.shim_dma_allocation @other(%s, MM2S, 1)
+    %b4 = aie.buffer(%t4) {sym_name = "b4"} : memref<16xi32>
+    %full4 = aie.lock(%t4, 1) {init = 0 : i32, sym_name = "full4"}
+    aie.mem(%t4) {
+      %0 = aie.dma_start(S2MM, 0, ^take, ^end)
+    ^take:
+      aie.dma_bd(%b4 : memref<16xi32>, 0, 16)
+      aie.use_lock(%full4, Release, 1)
+      aie.next_bd ^take
+    ^end:
+      aie.end
+    }
+    aie.core(%t4) {
+      aie.use_lock(%full4, AcquireGreaterEqual, 2)
+      aie.end
+    }
+"""
+"""A core that takes two packets, of one of two senders."""
+
+
+def dealt(ids: tuple[int, ...], *, others: int = 0) -> str:
+    """A host that sends packets with ids to two cores, of which each sends two of them back.
+
+    Args:
+        ids: of the packets.
+        others: packets that another channel of the host sends to a third core.
+    """
     cores = "".join(CORE.replace("ROW", str(row)).replace("TO", str(row - 2)) for row in (2, 3))
     lines = [MOVE.format("y", 32 * n, 32, "", 8 + n, f"out{2 + n}") for n in range(2)]
     for n, packet in enumerate(ids):
         header = f", packet = <pkt_id = {packet}, pkt_type = 0>"
         lines.append(MOVE.format("x", 16 * n, 16, header, n, "in"))
     lines += [f"aiex.npu.dma_wait {{symbol = @out{row}}}" for row in (2, 3)]
+    if others:
+        cores += THIRD
+        header = ", packet = <pkt_id = 5, pkt_type = 0>"
+        lines[2:2] = [MOVE.format("x", 16 * n, 16, header, 10 + n, "other") for n in range(others)]
     body = "\n".join(lines)
     return f"""module {{
   aie.device(npu1_1col) {{
@@ -94,3 +132,22 @@ def test_a_packet_with_the_id_of_another_core_is_named(*, before: bool) -> None:
         ].message.replace(" ('b2')", "")
         assert "core (0, 2) has ended and leaves 1 of lock 1 'full2'" in found[0].message
         assert found[0].fix == "Send packets of id 3 instead of these of id 2, which are too many."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        dealt((2, 3, 2)).replace(
+            '{init = 0 : i32, sym_name = "full2"}', '{init = 1 : i32, sym_name = "full2"}'
+        ),
+        dealt((2, 3, 2), others=3),
+    ],
+)
+def test_what_a_lock_began_with_and_what_another_channel_sent_is_not_blamed_on_a_sender(text: str) -> None:
+    """One packet is missing, and none has another id."""
+    findings = [
+        *check("d", partial(of_mlir, loaded(text))).findings,
+        *loaded(text).run(np.ones(64, np.int32), max_cycles=40_000).result.findings,
+    ]
+    assert findings
+    assert not any("that nothing takes" in each.message for each in findings)

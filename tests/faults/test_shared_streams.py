@@ -244,6 +244,17 @@ def test_headers_count_where_one_of_several_descriptors_leaves_its_own_out() -> 
             assert [(each.code, each.fix) for each in found][:1] == ([("MT0323", fix)] if short else [])
 
 
+@pytest.mark.parametrize("acquired", [1, 11])
+def test_one_descriptor_may_take_several_packets_with_their_headers(acquired: int) -> None:
+    """What is wrong is what a lock counts, and no length."""
+    senders = "".join(SENDER.replace("ROW", str(2 + n)).replace("KEPT", "true") for n in range(2))
+    text = TWO_SENDERS.replace("SENDERS", senders).replace("GreaterEqual, 1)", f"GreaterEqual, {acquired})")
+    checked = check("d", partial(of_mlir, loaded(text))).findings
+    done = loaded(text).run(np.zeros(34, np.int32), max_cycles=20_000).result.findings
+    assert bool(checked) == bool(done) == (acquired > 1)
+    assert not any(each.code in ("MT0323", "MT0324") for each in (*checked, *done))
+
+
 def test_a_descriptor_without_a_header_in_a_packet_flow_is_named() -> None:
     senders = "".join(SENDER.replace("ROW", str(2 + n)).replace("KEPT", "true") for n in range(2))
     packet = " {packet = #aie.packet_info<pkt_type = 0, pkt_id = 3>}"

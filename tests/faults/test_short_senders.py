@@ -92,13 +92,14 @@ def test_nobody_sends_too_little_where_all_that_is_wanted_came() -> None:
     assert not any("send more, as often as" in each.fix for each in found)
 
 
-def repeated(runs: int, *, units: int = 4) -> Array:
-    """A memory tile sends a block again and again, to one that takes it four times."""
+def repeated(runs: int, *, units: int = 4, blocks: int = 1, takes: int = 4) -> Array:
+    """A memory tile sends blocks again and again, to one that takes some of them."""
     array = Array("npu1", columns=1)
     store = array.memory_tile(0)
-    block, ready = store.buffer("block", WORDS), store.lock(units, "ready")
-    store.mm2s[0].start(store.read(block).guarded(ready.acquire()), repeat=runs)
-    store.s2mm[0].start(store.write(store.buffer("back", (4, WORDS))))
+    ready = store.lock(units, "ready")
+    chain = [store.read(store.buffer(f"block{n}", WORDS)).guarded(ready.acquire()) for n in range(blocks)]
+    store.mm2s[0].start(*chain, repeat=runs)
+    store.s2mm[0].start(store.write(store.buffer("back", (takes, WORDS))))
     array.connect(store.mm2s[0], store.s2mm[0])
     return array
 
@@ -106,9 +107,21 @@ def repeated(runs: int, *, units: int = 4) -> Array:
 def test_what_a_lock_has_left_says_how_often_a_task_should_have_run() -> None:
     (finding,) = repeated(3).run().findings
     assert finding.code == "MT0304"
-    assert finding.sides[0].who == "memory(0,1) MM2S 0 ('block')"
+    assert finding.sides[0].who == "memory(0,1) MM2S 0 ('block0')"
     assert "has run its task 3 times and ended, and lock 0 'ready'" in finding.message
     assert finding.fix.endswith("run its task 4 times (repeat_count = 3).")
     assert repeated(4).run().good
-    (other,) = repeated(3, units=3).run().findings
-    assert "repeat_count" not in other.fix
+    assert finding.evidence.runs == 4
+
+
+def test_all_descriptors_of_a_repeated_chain_make_one_run_of_it() -> None:
+    (finding,) = repeated(2, units=6, blocks=2, takes=6).run().findings
+    assert "has run its task 2 times and ended" in finding.message
+    assert finding.message.split("; ")[0].endswith("still holds enough for one more run")
+    assert finding.fix.endswith("run its task 3 times (repeat_count = 2).")
+
+
+@pytest.mark.parametrize("units", [3, 10, 63])
+def test_a_lock_that_holds_more_or_less_than_the_receiver_waits_for_says_nothing(units: int) -> None:
+    (finding,) = repeated(3, units=units).run().findings
+    assert (finding.evidence.runs, finding.fix) == (0, "Send as many words as are received.")

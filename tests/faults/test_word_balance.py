@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,7 +17,7 @@ from memtile.check.checked_program import of_mlir
 from memtile.explain.deadlock.planned_words import PlannedBd, PlannedWords
 from memtile.explain.deadlock.word_balance import WordBalance
 from memtile.explain.findings import Finding, Severity
-from memtile.explain.partly_written import Part, ends_at
+from memtile.explain.partly_written import NamedBd, Part, ends_at, partly_written
 from memtile.explain.race_findings import NamedArea
 from memtile.importers.design import load_still
 
@@ -377,3 +378,20 @@ def test_a_gap_is_of_the_descriptor_that_ends_before_it() -> None:
     ]
     assert ends_at(lacking, writers) is writers[0]
     assert ends_at(lacking._replace(words=np.array([12])), writers[::-1]) is writers[2]
+
+
+@pytest.mark.parametrize("parts", [((0, 16), (20, 16), (32, 16)), ((0, 16), (24, 8), (32, 16))])
+def test_a_gap_is_of_the_descriptor_behind_it_where_that_before_it_is_as_long_as_others(
+    parts: tuple[tuple[int, int], ...],
+) -> None:
+    lacking = Part("buffer 'kept'", 0, 48, np.arange(16, parts[1][0]))
+    writers = [
+        PlannedBd(0, n, Descriptor("memory", first, many), 0, np.arange(first, first + many))
+        for n, (first, many) in enumerate(parts)
+    ]
+    assert ends_at(lacking, writers) is writers[1]
+    again = replace(writers[0], number=3)
+    assert ends_at(lacking, [*writers, again]).number == 0
+    reader = PlannedBd(1, 8, Descriptor("memory", 0, 48), 0, np.arange(48))
+    made = partly_written("MT0203", lacking, NamedBd("in", writers[1]), NamedBd("out", reader))
+    assert made.fix == "Let BD 1 of in begin at word 16 of buffer 'kept', or do not read them."

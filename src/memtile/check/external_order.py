@@ -64,7 +64,8 @@ class _Steps:
 
     Attributes:
         open: by channel the writes that may be at work.
-        pushed: by channel its tasks so far.
+        pushed: by channel its tasks so far, by which of them report their end.
+        tasks: these tasks.
         moved: by channel the words of these.
     """
 
@@ -73,12 +74,14 @@ class _Steps:
     brings: Set[int]
     open: dict[int, list[_Write]] = field(default_factory=dict)
     pushed: dict[int, PushedTasks] = field(default_factory=dict)
+    tasks: dict[int, list[GivenTask]] = field(default_factory=dict)
     moved: Counter[int] = field(default_factory=Counter)
 
     def push(self, task: GivenTask, places: Places, *, writes: bool) -> None:
         """A task is started."""
         own = self.pushed.setdefault(task.ch, PushedTasks())
         own.push(token=task.token)
+        self.tasks.setdefault(task.ch, []).append(task)
         self.moved[task.ch] += task.words or 0
         if writes:
             write = _Write(task, own.count, self.moved[task.ch], places)
@@ -92,9 +95,30 @@ class _Steps:
         known = self.groups.get(step.ch)
         for ch in [ch for ch in self.open if ch != step.ch and self.groups.get(ch) == known]:
             self.open[ch] = [each for each in self.open[ch] if self._needs_all(each, step)]
-        if step.ch in self.open and not step.room:
-            ended = self.pushed[step.ch].ended(step.many, by_token=step.token)
-            self.open[step.ch] = [each for each in self.open[step.ch] if each.number > ended]
+        if step.ch in self.pushed:
+            for ch, many in self._ended(step).items():
+                self.open[ch] = [each for each in self.open.get(ch, ()) if each.number > many]
+
+    def _ended(self, step: HostStep) -> dict[int, int]:
+        """By channel how many of its tasks have ended after a wait: those awaited, and whose locks they take.
+
+        Of a wait for room in a queue it is not known which task it is about: any lock that one takes counts,
+        and no task ends.
+        """
+        own = self.pushed[step.ch]
+        known = {step.ch: own.count if step.room else own.ended(step.many, by_token=step.token)}
+        rest = [step.ch]
+        while rest:
+            ch = rest.pop()
+            taken = {lock for task in self.tasks[ch][: known[ch]] for lock in _locks(task)[0]}
+            for other, tasks in self.tasks.items():
+                giving = [n for n, task in enumerate(tasks, 1) if taken & _locks(task)[1]]
+                if giving and giving[-1] > known.get(other, 0):
+                    known[other] = giving[-1]
+                    rest.append(other)
+        if step.room:
+            known.pop(step.ch)
+        return known
 
     def _needs_all(self, write: _Write, step: HostStep) -> bool:
         """Whether a task writes what the last words make that a channel has brought before a wait for it.
@@ -170,8 +194,13 @@ def _unordered(
 
 def _is_locked(writer: GivenTask, reader: GivenTask) -> bool:
     """Whether a task waits for a lock that another one releases."""
-    given = {bd.release.lock for bd in writer.bds if bd.release is not None}
-    return any(bd.acquire is not None and bd.acquire.lock in given for bd in reader.bds)
+    return not _locks(reader)[0].isdisjoint(_locks(writer)[1])
+
+
+def _locks(task: GivenTask) -> tuple[set[int], set[int]]:
+    """The locks that a task acquires, and those that it releases."""
+    taken = {bd.acquire.lock for bd in task.bds if bd.acquire is not None}
+    return taken, {bd.release.lock for bd in task.bds if bd.release is not None}
 
 
 def _places(subject: Subject) -> dict[int, Places]:

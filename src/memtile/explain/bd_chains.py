@@ -214,7 +214,7 @@ class BdChains:
                 break
             found.insert(0, before[0])
         done, tasks = int(c.bds_done[ch]), int(c.tasks_done[ch])
-        return tuple(found) if tasks and done == tasks * len(found) else (bd,)
+        return tuple(found) if tasks and done % (tasks * len(found)) == 0 else (bd,)  # each as often
 
     def pointing_to(self, ch: int, bd: int) -> list[int]:
         """The valid BDs, among those that a channel has, after which a BD comes."""

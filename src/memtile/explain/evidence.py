@@ -37,6 +37,7 @@ class Evidence:
         walks: walks that channels should have, one or another of them.
         lines: of the text, which say the channels of the walks; a program or a graph has none.
         names: of the channels of the walks, as users call them.
+        runs: of its task that a channel should make, as words and locks say; 0 = not known.
         short: elements that an input lacks, of what the rest of the design takes.
     """
 
@@ -49,6 +50,7 @@ class Evidence:
     walks: Sequence[AdvisedWalk] = ()
     lines: Sequence[int] = ()
     names: Sequence[str] = ()
+    runs: int = 0
     short: int = 0
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from memtile.explain.bd_findings import line_of
 from memtile.explain.deadlock.planned_words import PlannedBd, Words
 from memtile.explain.findings import CODES, Finding, Side
@@ -56,12 +58,25 @@ def numbered(bd: PlannedBd) -> str:
 def ends_at(lacking: Part, writers: Sequence[PlannedBd]) -> PlannedBd:
     """Return which of several descriptors leaves words out: that which ends before them, else the last.
 
+    Where that one is as long as any other, and no other one writes the same, it is the one that begins behind
+    them.
+
     Args:
         lacking: the words that nothing writes.
         writers: descriptors that write words of the same buffer.
     """
-    before = (bd for bd in writers if int(bd.places[-1]) + 1 == int(lacking.words[0]))
-    return next(before, max(writers, key=lambda bd: int(bd.places[-1])))
+    before = next((bd for bd in writers if int(bd.places[-1]) + 1 == int(lacking.words[0])), None)
+    if before is None:
+        return max(writers, key=lambda bd: int(bd.places[-1]))
+    others = [bd for bd in writers if bd is not before]
+    short = any(len(bd.places) > len(before.places) for bd in others)
+    twice = any(np.array_equal(bd.places, before.places) for bd in others)
+    return before if short or twice else next((bd for bd in others if _begins_behind(lacking, bd)), before)
+
+
+def _begins_behind(lacking: Part, writer: PlannedBd) -> bool:
+    """Whether a descriptor begins with the word behind those that nothing writes."""
+    return int(writer.places[0]) == int(lacking.words[-1]) + 1
 
 
 def partly_written(code: str, lacking: Part, writer: NamedBd, reader: NamedBd) -> Finding:
@@ -80,5 +95,8 @@ def partly_written(code: str, lacking: Part, writer: NamedBd, reader: NamedBd) -
         f"{writes.who}, {numbered(writer.bd)}, {does}, and {reads.who}, {numbered(reader.bd)}, reads "
         f"{lacking.text}, which nothing ever writes."
     )
-    fix = f"Let BD {writer.bd.number} of {writes.who} write them too, or do not read them."
+    does = "write them too"
+    if _begins_behind(lacking, writer.bd):
+        does = f"begin at word {int(lacking.words[0]) - lacking.first} of {lacking.buffer}"
+    fix = f"Let BD {writer.bd.number} of {writes.who} {does}, or do not read them."
     return Finding(code, CODES[code].severity, message, (writes, reads), fix=fix)

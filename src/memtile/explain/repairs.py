@@ -32,7 +32,6 @@ _OTHER_SCHEDULES = (1, 2)
 _NOT_AWAITED = "MT0318"
 _NO_TASK_LEFT = ("MT0304", "MT0108")
 """A task without an end waits for nothing more, whatever else is wrong: it mends only one that ended."""
-_COUNTED = "repeat_count"  # a task that is run too seldom needs no ring
 _RACES = ("MT0201", "MT0202", "MT0204", "MT0205")
 _OUTSIDE = {
     "MT0314": ("lock_value",),
@@ -304,7 +303,8 @@ def _located(finding: Finding, repair: Repair, other: Repair | None = None) -> F
 def hides(candidate: Candidate, findings: Sequence[Finding]) -> bool:
     """Whether a change would only hide what the first finding is about."""
     if candidate.kind == "loop":
-        return not findings or findings[0].code not in _NO_TASK_LEFT or _COUNTED in findings[0].fix
+        counted = bool(findings and findings[0].evidence.runs)  # a task that runs too seldom needs no ring
+        return counted or not findings or findings[0].code not in _NO_TASK_LEFT
     return bool(findings) and candidate.kind in _OUTSIDE.get(findings[0].code, ())
 
 

@@ -138,7 +138,7 @@ class WrongBuffers:
         twice = [bd for bd in givers if any(_meet(bd, other) for other in givers if other is not bd)]
         strange = [bd for bd in givers if not any(_meet(bd, other) for other in takers)]
         odd = strange or twice
-        place = [bd.number for bd in self.planned.bds[reader.ch]].index(reader.number)
+        place = [bd.number for bd in takers if bd.ch == reader.ch].index(reader.number)
         same = [bd for bd in odd if bd is givers[place % len(givers)]]
         if not odd:
             return None

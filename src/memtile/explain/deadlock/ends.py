@@ -21,6 +21,7 @@ from memtile.explain.deadlock.switch_waits import Party
 from memtile.explain.deadlock.tokens import silent_tasks, stuck_token, token_is_stuck, unfed
 from memtile.explain.deadlock.unsent_ids import UNSENT, unsent_to
 from memtile.explain.deadlock.wrong_locks import START_THERE, control_senders, unanswered, wrong_release
+from memtile.explain.evidence import Evidence
 from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.lock_waits import owner
 from memtile.explain.names import called, is_logic
@@ -371,10 +372,11 @@ class ChainEnd:
             unsent = self._unsent(says, first.number)
             if unsent is not None:
                 return unsent
-        told = counted(self.party.number, first.number, self._name, self.waits) if used else None
-        if told is not None:
-            sides = (self.words.side(self.party, told[0]), self.words.side(first))
-            return self._made("MT0304", f"{self._name} {told[0]}; {says}", told[1], sides)
+            told = counted(self.party.number, first.number, self._name, self.waits)
+            if told is not None:
+                sides = (self.words.side(self.party, told.does), self.words.side(first))
+                made = self._made("MT0304", f"{self._name} {told.does}; {says}", told.fix, sides)
+                return replace(made, evidence=Evidence(runs=told.runs))
         if used:
             did, fix = self._all_sent()
             cores = starving_cores(self.waits, self.words, first) if self._part_moved() is None else []

@@ -1,10 +1,16 @@
-"""A task that is repeated fewer times than its locks allow, where more words are waited for.
+"""A task that is repeated fewer times than its receiver waits for, where its locks allow these runs.
 
-What a lock has left of what its only taker acquires in each run says how often that should have run.
+The words that its receiver lacks say how often it should run; what a lock has left of what its only taker
+acquires in each run confirms it. Where the two say different things, neither is known.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from memtile.explain.bd_chains import lock_seen
 from memtile.explain.deadlock.build import EngineWaits
 from memtile.explain.lock_waits import lock_text
 from memtile.model.state.causes import Phase
@@ -12,27 +18,72 @@ from memtile.model.state.causes import Phase
 _REPEATED = 2  # runs of a task that is meant to be repeated
 
 
-def runs_left(ch: int, waits: EngineWaits) -> tuple[str, str] | None:
-    """Return what a channel that has no task left did, and the repair; None where locks allow no more runs.
+class RunsLeft(NamedTuple):
+    """What a channel did that has no task left, and the repair.
+
+    Attributes:
+        does: as a part of a sentence.
+        fix: what it should do, as the end of "Let it ".
+        runs: of its task that it should make.
+    """
+
+    does: str
+    fix: str
+    runs: int
+
+
+def runs_left(ch: int, receiver: int, waits: EngineWaits) -> RunsLeft | None:
+    """Return how often a task should have run; None where words and locks do not say the same of it.
 
     Args:
-        ch: model index of the channel.
+        ch: model index of the channel that has no task left.
+        receiver: of the one that waits for its words.
         waits: of a run.
     """
-    engine, chains = waits.engine, waits.chains
-    bds = [bd for each, bd in chains.present() if each == ch]
-    c, value = engine.channels, engine.state.locks.value
+    c, engine = waits.engine.channels, waits.engine
+    bds = [bd for each, bd in waits.chains.present() if each == ch]
     is_over = c.phase[ch] == Phase.IDLE and c.tasks_done[ch] == 1 and c.external[ch] < 0
     runs, odd = divmod(int(c.bds_done[ch]), max(len(bds), 1))
     if waits.abstraction is not None or waits.of_registers or not is_over or odd or runs < _REPEATED:
         return None
-    units = {lock: abs(takers[ch]) for lock, takers in chains.steps_by_lock()[0].items() if [*takers] == [ch]}
-    left = {lock: divmod(int(value[lock]), many) for lock, many in units.items() if many}
-    more = {whole for whole, _ in left.values()}
-    if len(more) != 1 or 0 in more or any(rest for _, rest in left.values()):
+    locks = _left(ch, bds, waits)
+    words = sum(waits.chains.length(ch, bd) for bd in bds)
+    times = _missing(receiver, waits) / max(words, 1)
+    if not times or {*locks.values()} != {times} or waits.streams.senders_to(receiver) != {ch}:
         return None
-    (times,), locks = more, " and ".join(lock_text(engine, lock) for lock in left)
-    holds = "holds" if len(left) == 1 else "hold"
-    again = "one more run" if times == 1 else f"{times} more runs"
-    does = f"has run its task {runs} times and ended, and {locks} still {holds} enough for {again}"
-    return does, f"run its task {runs + times} times (repeat_count = {runs + times - 1})"
+    more, names = int(times), " and ".join(lock_text(engine, lock) for lock in locks)
+    holds = "holds" if len(locks) == 1 else "hold"
+    again = "one more run" if more == 1 else f"{more} more runs"
+    does = f"has run its task {runs} times and ended, and {names} still {holds} enough for {again}"
+    fix = f"run its task {runs + more} times (repeat_count = {runs + more - 1})"
+    return RunsLeft(does, fix, runs + more)
+
+
+def _left(ch: int, bds: Sequence[int], waits: EngineWaits) -> dict[int, float]:
+    """By lock that only this channel takes for how many runs of its chain it has units, as a fraction."""
+    units, chains = Counter[int](), waits.chains
+    tile = int(waits.engine.channels.tile[ch])
+    for bd in bds:
+        step = chains.acquired(ch, bd)
+        lock = None if step is None else lock_seen(waits.engine, tile, step[0])
+        if step is not None and lock is not None:
+            units[lock] += abs(step[1])
+    takers = chains.steps_by_lock()[0]
+    value = waits.engine.state.locks.value
+    return {lock: int(value[lock]) / many for lock, many in units.items() if many and [*takers[lock]] == [ch]}
+
+
+def _missing(ch: int, waits: EngineWaits) -> int:
+    """Words that a channel lacks until its task ends, of a ring until the descriptor does in which it waits.
+
+    0 where that is not known: more tasks are in its queue, or a ring waits for its next descriptor.
+    """
+    c, chains = waits.engine.channels, waits.chains
+    chain, moved = chains.of(ch), max(int(c.moved[ch]), 0)
+    if int(c.bd[ch]) not in chain or c.queue_count[ch]:
+        return 0
+    rest = chain[chain.index(int(c.bd[ch])) :]
+    if chains.loops(ch):
+        return chains.length(ch, rest[0]) - moved if moved else 0
+    whole = sum(chains.length(ch, bd) for bd in chain)
+    return sum(chains.length(ch, bd) for bd in rest) - moved + int(c.runs_left[ch]) * whole

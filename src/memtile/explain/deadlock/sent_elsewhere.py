@@ -6,8 +6,11 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import NamedTuple
 
+import numpy as np
+
 from memtile.arch.packets import STREAM_HEADER
 from memtile.arch.registers import field_of
+from memtile.arch.tiles import S2MM
 from memtile.explain.deadlock.build import EngineWaits
 from memtile.explain.deadlock.runs_left import runs_left
 from memtile.explain.lock_waits import lock_text
@@ -35,6 +38,20 @@ class Elsewhere(NamedTuple):
     text: str
 
 
+class Counted(NamedTuple):
+    """What locks count of what a channel sent.
+
+    Attributes:
+        does: what it did, as a part of a sentence.
+        fix: the repair.
+        runs: of its task that it should make; 0 = it is not about these.
+    """
+
+    does: str
+    fix: str
+    runs: int = 0
+
+
 def sent_elsewhere(sender: int, receiver: int, waits: EngineWaits) -> Elsewhere | None:
     """Return the one other receiver of a sender that has more than its core, which has ended, has taken.
 
@@ -44,14 +61,22 @@ def sent_elsewhere(sender: int, receiver: int, waits: EngineWaits) -> Elsewhere 
         waits: of a run or a check.
     """
     ids = _receivers(sender, waits)
+    others = {ch for each in _at_work(waits) if each != sender for ch in _receivers(each, waits)}
     meant = next((packet for ch, packet in ids.items() if ch == receiver), None)
     found = [
         Elsewhere(ch, packet, meant, text)
         for ch, packet in ids.items()
-        if ch != receiver and meant is not None
-        for text in _left(ch, waits)
+        if ch != receiver and meant is not None and ch not in others
+        for text in _left(ch, receiver, waits)
     ]
     return found[0] if len(found) == 1 else None
+
+
+def _at_work(waits: EngineWaits) -> list[int]:
+    """Channels that have sent something."""
+    c = waits.engine.channels
+    found: list[int] = np.flatnonzero((c.direction != S2MM) & (c.bds_done > 0)).tolist()
+    return found
 
 
 def _receivers(sender: int, waits: EngineWaits) -> Mapping[int, int]:
@@ -68,19 +93,22 @@ def _receivers(sender: int, waits: EngineWaits) -> Mapping[int, int]:
     return found
 
 
-def _left(ch: int, waits: EngineWaits) -> Iterator[str]:
-    """Locks that a channel has released more often than the core acquires that has taken them and ended."""
-    engine = waits.engine
+def _left(ch: int, receiver: int, waits: EngineWaits) -> Iterator[str]:
+    """Locks that a channel has released more often than the core acquires that has taken them and ended.
+
+    With these the one that waits has as many as this one without: a lock may have begun above zero.
+    """
+    engine, done = waits.engine, waits.engine.channels.bds_done
     for lock, givers in waits.chains.steps_by_lock()[1].items():
         many = int(engine.state.locks.value[lock])
-        if ch not in givers or many <= 0:
+        if ch not in givers or many <= 0 or done[ch] - many != done[receiver] + many:
             continue
         for core, running in sorted(engine.cores.running.items()):
             if lock in running.taken and waits.givers.ended(core):
                 yield f"{core_name(engine, core)} has ended and leaves {many} of {lock_text(engine, lock)}"
 
 
-def counted(sender: int, receiver: int, name: str, waits: EngineWaits) -> tuple[str, str] | None:
+def counted(sender: int, receiver: int, name: str, waits: EngineWaits) -> Counted | None:
     """Return what locks count of what a channel sent, as a part of a sentence, and the repair.
 
     It is a task that ran too seldom, or packets that went to another receiver.
@@ -91,13 +119,13 @@ def counted(sender: int, receiver: int, name: str, waits: EngineWaits) -> tuple[
         name: of the sender.
         waits: of a run or a check.
     """
-    told = runs_left(sender, waits)
+    told = runs_left(sender, receiver, waits)
     if told is not None:
-        return told[0], f"Let {name} {told[1]}."
+        return Counted(told.does, f"Let {name} {told.fix}.", told.runs)
     elsewhere = sent_elsewhere(sender, receiver, waits)
     if elsewhere is None:
         return None
     who = called(waits.engine, elsewhere.receiver)
     does = f"has sent {who} packets of id {elsewhere.packet} that nothing takes: {elsewhere.text}"
     many = f"id {elsewhere.packet}, which are too many"
-    return does, f"Send packets of id {elsewhere.meant} instead of these of {many}."
+    return Counted(does, f"Send packets of id {elsewhere.meant} instead of these of {many}.")

@@ -348,7 +348,8 @@ class WordBalance:
             header = " and a header" if any(headers) else ""
             who = f"{called(self.engine, ends[0].ch)} {self._verb(ends[0])}"
             text = f"{who} {ends[0].length} with each BD{header}"
-            fits = length != bd.length and (length % bd.length == 0 or bd.length % length == 0)
+            added = 0 if self.receives(bd.ch) else length - ends[0].length  # of whole packets
+            fits = length != bd.length and _is_multiple(bd.length - added, length - added)
             yield Opinion(Measure.STREAM, length, text, ends, _HALF if fits else _FULL)
 
     def _headers(self, bd: PlannedBd, end: PlannedBd) -> int:
@@ -366,6 +367,11 @@ class WordBalance:
             return self.planned.senders.get(bd.ch, [])
         channels = self.planned.receivers(bd)
         return [each for ch in channels for each in self.planned.bds.get(ch, ())]
+
+
+def _is_multiple(one: int, other: int) -> bool:
+    """Whether one of two lengths is the other one several times."""
+    return one > 0 < other and (one % other == 0 or other % one == 0)
 
 
 def _union(bds: Sequence[PlannedBd]) -> Words:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 from pathlib import Path
@@ -238,8 +238,9 @@ class _Literals:
 
     def _exchanges(self) -> Iterator[tuple[int, Candidate]]:
         """Two neighbours of one form in a list, or two of what is started one after the other, exchanged."""
+        taken = _taken_in_order(self._tree)
         for node in ast.walk(self._tree):
-            listed = _listed(node)
+            listed = _listed(node, taken)
             started = node.args if isinstance(node, ast.Call) and called(node.func) == "start" else []
             for one, other in pairwise((*listed, *started)):
                 first, second = self._change(one, ""), self._change(other, "")
@@ -249,11 +250,23 @@ class _Literals:
                     yield one.lineno, Candidate("order", says, changes, 0.9)
 
 
-def _listed(node: ast.AST) -> Sequence[ast.expr]:
-    """What may be meant in another order: elements of a list, or of a tuple of names that are used."""
+def _taken_in_order(tree: ast.AST) -> set[str | int]:
+    """What loops and starred arguments go through: names, and identities of nodes."""
+    found = set[str | int]()
+    for node in ast.walk(tree):
+        taken = node.iter if isinstance(node, (ast.For, ast.comprehension)) else None
+        if isinstance(node, ast.Starred) and isinstance(node.ctx, ast.Load):
+            taken = node.value
+        if taken is not None:
+            found.add(taken.id if isinstance(taken, ast.Name) else id(taken))
+    return found | {id(value) for name, value in assigned(tree) if name in found}
+
+
+def _listed(node: ast.AST, taken: Set[str | int]) -> Sequence[ast.expr]:
+    """What may be meant in another order: elements of a list, or of a tuple of names that is gone through."""
     if isinstance(node, ast.List):
         return node.elts
-    if not isinstance(node, ast.Tuple) or not isinstance(node.ctx, ast.Load) or len(node.elts) <= _TWO:
+    if not isinstance(node, ast.Tuple) or id(node) not in taken or len(node.elts) <= _TWO:
         return ()
     return node.elts if all(isinstance(each, ast.Name) for each in node.elts) else ()
 

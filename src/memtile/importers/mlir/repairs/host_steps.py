@@ -115,13 +115,17 @@ def _wait_candidates(
 
 def _is_silent(design: DesignText, symbol: str, transfers: Sequence[Operation]) -> bool:
     """Whether transfers to the array report no end; those from it always do."""
-    tokens = any(_reports_end(design, each) for each in transfers)
+    return not any(_reports_end(design, each) for each in transfers) and _brings(design, symbol)
+
+
+def _brings(design: DesignText, symbol: str) -> bool:
+    """Whether the channel of a symbol sends words of a host to the array."""
     directions = {name: channel[1] for name, channel in _allocations(design)}
     fifo = next((each for each in design.named("aie.objectfifo") if design.symbol(each) == symbol[1:]), None)
     if fifo is not None:
         producer = design.tiles.get(next((word for word in fifo.words if word[:1] == "%"), ""))
-        return not tokens and producer is not None and producer[1] == 0
-    return not tokens and directions.get(symbol) == "MM2S"
+        return producer is not None and producer[1] == 0
+    return directions.get(symbol) == "MM2S"
 
 
 def _tokens(design: DesignText, tasks: Sequence[Operation]) -> Iterator[Change]:
@@ -194,11 +198,25 @@ def _late_starts(
             yield wait, Candidate("order", says, changes, 0.1 if early else 0.8)
         silent = name in tasks and not _reports_end(design, tasks[name])
         meant = silent or name not in started
+        brings = name in tasks and _task_brings(design, tasks[name])
         for other, start in started.items():
-            if other not in awaited and (meant or start.at < wait.at):
+            if other in awaited:
+                continue
+            if meant or (brings and start.at < wait.at):
                 changes = [design.edits.token(wait.spans[0].first + 1, other)]
                 says = f"wait for task {other} instead of {name}"
                 yield wait, Candidate("wait", says, changes, 0.7 if meant else 0.8)
+            elif start.at < wait.at and other in tasks and not _task_brings(design, tasks[other]):
+                changes = [design.edits.line_behind(wait, f"{AWAIT}({other})")]
+                changes += _tokens(design, [tasks[other]])
+                says = f"wait for task {other} too, after line {wait.line}"
+                yield wait, Candidate("wait", says, changes, 0.8)
+
+
+def _task_brings(design: DesignText, task: Operation) -> bool:
+    """Whether a task sends words of a host to the array."""
+    at = design.symbol_token(task)
+    return "MM2S" in task.words or (at is not None and _brings(design, design.words[at]))
 
 
 def _ids_in_use(design: DesignText, sequence: Operation) -> Iterator[Found]:
