@@ -16280,4 +16280,32 @@ MUTANTS = (
         "is_open = is_unplaced(finding)",
         "tests/clients/test_graph_repairs.py::test_the_size_of_a_port_is_why_an_input_is_too_short",
     ),
+    Mutant(
+        "windows of all that was written are too near",
+        "explain/moves.py",
+        "(step < first.count and not _is_whole(back, first.elements))",
+        "False",
+        "tests/faults/test_odd_moves.py::test_moves_may_overlap",
+    ),
+    Mutant(
+        "windows of an array of a host are too near or too far apart",
+        "explain/moves.py",
+        " or first.offset or first.loose or",
+        " or first.offset or",
+        "tests/faults/test_odd_moves.py::test_moves_may_overlap",
+    ),
+    Mutant(
+        "moves of other sizes are as far apart as the first one is long",
+        "explain/moves.py",
+        " or len({(each.sizes, each.strides) for each in moves}) > 1:",
+        ":",
+        "tests/faults/test_odd_moves.py::test_moves_may_overlap",
+    ),
+    Mutant(
+        "moves that go backwards are too near",
+        "explain/moves.py",
+        "if step <= 0 or step == first.count",
+        "if step == first.count",
+        "tests/faults/test_odd_moves.py::test_moves_may_overlap",
+    ),
 )
