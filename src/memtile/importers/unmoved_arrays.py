@@ -1,9 +1,9 @@
 """Arrays of a host that its sequence never moves, while another one of their type is moved twice.
 
 A sequence that fills two object FIFOs with one array is written like the right one, and its words are wrong.
-An array that nothing moves is the other half of that mistake. Results in the array that was read, or one array
-for several columns, are as often meant: nothing is said of them, and the repair that moves the other array is
-tried all the same.
+An array that nothing moves is the other half of that mistake. Results in the array that was read, or one
+array for several columns, are as often meant: nothing is said of them, and the repair that moves the other
+array is tried all the same.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def unused_arguments(sequence: Operation) -> Iterator[tuple[int, str]]:
 
 
 def _moved_twice(moves: Sequence[Move], argument: int) -> Iterator[tuple[Move, Move]]:
-    """Two channels of a tile that move the same elements of an argument in one direction, and nothing else."""
+    """Two channels of a tile that move the same elements of an argument in one direction, and no others."""
     by_channel: dict[str, list[Move]] = {}
     for move in moves:
         if move.key == argument:
