@@ -16357,4 +16357,11 @@ MUTANTS = (
         "",
         "tests/clients/test_graph_repairs.py::test_files_of_two_plios_are_exchanged",
     ),
+    Mutant(
+        "orders of another end are tried though no words are expected",
+        "importers/mlir/repairs/candidates.py",
+        "(*_SOURCES, *(_OF_WORDS if of_words else ()))",
+        "(*_SOURCES, *_OF_WORDS)",
+        "tests/data/test_stream_moves.py::test_orders_are_only_tried_where_words_show_which_one_is_right",
+    ),
 )
