@@ -76,7 +76,13 @@ def test_both_ends_of_a_stream_between_kernels_are_counted(tmp_path: Path) -> No
     assert one.message.endswith(
         "gr.first has ended: gr.first puts 7 words in each call, and gr.second gets 16 words in each call."
     )
-    assert one.fix == "Let gr.first put 8 words in each call, or let gr.second get 14."
+    assert one.fix == "Let gr.first put 8 words in each call, or let gr.second get 14 words in each call."
+
+
+@needs("c++", FOUND)
+def test_words_that_calls_do_not_share_evenly_are_those_of_several_calls(tmp_path: Path) -> None:
+    (one, *_) = found(tmp_path, PUTS="7", VARIES="0", GETS="15")
+    assert one.fix == "Let gr.second get 14 words in each call, or let 2 calls of gr.first put 15 words."
 
 
 @needs("c++", FOUND)
@@ -84,9 +90,9 @@ def test_an_input_is_held_against_the_words_of_a_call(tmp_path: Path) -> None:
     (one, *_) = found(tmp_path, GETS="24")
     assert one.message == (
         "gr.second waits for words of gr.x, which has sent all of its 48 words; gr.second gets 24 words in "
-        "each call, of which 2 ended."
+        "each call, of which 2 ended: the next one needs 72 words in all."
     )
-    assert one.fix == "Let gr.second get fewer words in each call, or feed more."
+    assert one.fix == "Feed more, or let gr.second get fewer words in each call."
 
 
 @needs("c++", FOUND)

@@ -16364,4 +16364,18 @@ MUTANTS = (
         "(*_SOURCES, *_OF_WORDS)",
         "tests/data/test_stream_moves.py::test_orders_are_only_tried_where_words_show_which_one_is_right",
     ),
+    Mutant(
+        "words of several calls are cut to those of one",
+        "adf/stream_counts.py",
+        " if not puts_left else []",
+        "",
+        "tests/clients/test_stream_counts.py::test_words_that_calls_do_not_share_evenly_are_those_of_several_calls",
+    ),
+    Mutant(
+        "a stream needs what its input has sent",
+        "adf/stream_counts.py",
+        "found.gets * (found.calls + 1)",
+        "found.gets * found.calls",
+        "tests/clients/test_stream_counts.py::test_an_input_is_held_against_the_words_of_a_call",
+    ),
 )

@@ -107,7 +107,7 @@ _SOURCES = (
     exchange_candidates,
 )
 _OF_WORDS = (array_candidates, both_ends_candidates, order_candidates)
-"""Sources of changes with which as many words go other ways: only words that were expected tell them apart."""
+"""Sources of changes with which as many words go other ways: only expected words tell them apart."""
 _SAID_BY_IT: Sequence[Callable[[DesignText, Finding | None], Iterator[Found]]] = (
     advised_candidates,
     value_candidates,
