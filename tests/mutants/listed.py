@@ -16378,4 +16378,11 @@ MUTANTS = (
         "found.gets * found.calls",
         "tests/clients/test_stream_counts.py::test_an_input_is_held_against_the_words_of_a_call",
     ),
+    Mutant(
+        "a stream to several kernels is one to the first of them",
+        "adf/stream_counts.py",
+        "net.packets or len(net.targets) > 1 or ",
+        "net.packets or ",
+        "tests/clients/test_stream_counts.py::test_a_stream_to_several_kernels_has_no_number",
+    ),
 )

@@ -152,7 +152,7 @@ def _offset(design: DesignText, move: Operation) -> _Number | None:
 
 
 def _of_all(design: DesignText, moves: Sequence[Operation]) -> list[tuple[_Number, ...]]:
-    """The same number in each of several moves, one by one; none where these have not the same form."""
+    """Numbers of one place in each of several moves, one by one; none where these have not the same form."""
     every = [_numbers(design, each) for each in moves]
     if len(moves) == 1 or len({tuple((n.role, n.part) for n in each) for each in every}) > 1:
         return []
