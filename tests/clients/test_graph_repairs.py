@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import time
 from dataclasses import replace
@@ -544,10 +545,48 @@ def test_a_plio_reads_the_file_of_its_name_that_none_reads_instead_of_that_of_an
     assert new.file == "b.txt"
 
 
+def files_tried(objects: Objects, folder: Path, *expected: Path | np.ndarray) -> set[str]:
+    """The files that are tried instead of one that a PLIO reads."""
+    says = says_of([*file_changes(objects, folder, expected)])
+    return {each.split("'")[1] for each in says if each.startswith("let ")}
+
+
+def test_what_is_expected_of_an_output_is_no_file_of_an_input(tmp_path: Path) -> None:
+    for name in ("a.txt", "b.txt", "golden.txt", "other.txt"):
+        (tmp_path / name).write_text("1\n")
+    shared = inputs("a.txt", "a.txt")
+    assert files_tried(shared, tmp_path, tmp_path / "golden.txt") == {"b.txt", "other.txt"}
+    assert files_tried(shared, tmp_path, np.ones(1)) == {"b.txt"}  # one of the others may hold it
+    assert files_tried(shared, tmp_path, tmp_path / "golden.txt", np.ones(1)) == {"b.txt"}
+    assert files_tried(inputs("a.txt"), tmp_path) == set()
+    assert files_tried(inputs("other.txt"), tmp_path) == {"a.txt"}
+
+
+def test_only_files_of_some_size_are_read_instead_and_few_of_them(tmp_path: Path) -> None:
+    shared = inputs("a.txt", "a.txt")
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / name).write_text("1\n")
+    os.mkfifo(tmp_path / "c.txt")
+    with (tmp_path / "d.txt").open("wb") as file:
+        file.truncate((1 << 24) + 1)
+    (tmp_path / "e.txt").mkdir()
+    assert files_tried(shared, tmp_path) == {"b.txt"}
+    for n in range(8):
+        (tmp_path / f"more{n}.txt").write_text("1\n")
+    assert files_tried(shared, tmp_path) == set()
+
+
 def test_files_of_two_plios_are_exchanged(tmp_path: Path) -> None:
     assert says_of([*file_changes(inputs("a.txt", "b.txt"), tmp_path)]) == [
         "exchange the files of gr.a and gr.b, 'a.txt' and 'b.txt'"
     ]
+    objects = inputs("a.txt", "b.txt")
+    for change in ({"width": 64}, {"hex": True}):
+        plios = [
+            replace(each, **change) if each.file == "b.txt" else each for each in objects.description.plios
+        ]
+        other = Objects(replace(objects.description, plios=plios))
+        assert says_of([*file_changes(other, tmp_path)]) == []
 
 
 @needs("c++", FOUND)

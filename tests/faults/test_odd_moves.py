@@ -97,10 +97,16 @@ def test_the_offset_of_one_of_several_moves() -> None:
     )
 
 
+WHOLE = replace(ROWS, who="memory(0,1) S2MM 0", writes=True, sizes=(64,), strides=(1,))
+"""What fills all of a memory."""
+
+
 def test_moves_that_are_all_too_near_or_too_far_apart() -> None:
-    assert said(runs(0, 8, 16, 24)) == [("MT0123", "Let their offsets be 16 apart.")]
+    assert said([WHOLE, *runs(0, 8, 16, 24)]) == [("MT0123", "Let their offsets be 16 apart.")]
+    halves = [replace(WHOLE, sizes=(32,), offset=each) for each in (32, 0)]
+    assert said([*runs(0, 8, 16, 24), *halves]) == [("MT0123", "Let their offsets be 16 apart.")]
     assert said(runs(0, 32, 64, elements=48)) == [("MT0123", "Let their offsets be 16 apart.")]
-    (found,) = move_findings(runs(0, 8, 16, 24))
+    (found,) = move_findings([WHOLE, *runs(0, 8, 16, 24)])
     assert found.message == (
         "BD 0 of memory(0,1) MM2S 0 (line 1) reads buffer 'a', and 3 more read it 8 elements apart: each "
         "moves 16, and with 16 each element would be moved once."
@@ -115,6 +121,14 @@ def test_moves_that_are_all_too_near_or_too_far_apart() -> None:
         runs(0, 8, 16, size=16, elements=64),  # in more than they would fill
         runs(8, 16, 24, size=16, elements=48),
         runs(0, 8, size=16, elements=32),  # two that need a border
+        runs(0, 8, 16, 24),  # in a memory of which nobody knows who fills it
+        [replace(WHOLE, sizes=(52,)), *runs(0, 12, 24, 36)],  # of all that was written
+        [replace(WHOLE, loose=True), *runs(0, 8, 16, 24, loose=True)],  # of an array that has one use more
+        runs(0, 32, 64, elements=48, loose=True),  # which may be larger than its type
+        [WHOLE, *runs(0, 16, 16, 16)],
+        [WHOLE, *runs(0, 0, 0, 0)],
+        [WHOLE, *runs(0, -8, -16, -24)],
+        [WHOLE, *runs(0, 8, 16), *runs(24, size=8)],  # of which one is shorter
     ],
 )
 def test_moves_may_overlap(moves: list[Move]) -> None:

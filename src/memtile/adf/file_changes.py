@@ -1,6 +1,7 @@
 """Changes of the files of input PLIOs that may be what was meant: another file of the folder, two exchanged.
 
 Two PLIOs that read one file, while another file of the same folder is left, are written like the right ones.
+A file that holds what is expected of an output is no input: with it wrong kernels seem to be right.
 """
 
 from __future__ import annotations
@@ -10,6 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
+from typing import Any
+
+import numpy.typing as npt
 
 from memtile.adf.description import Plio
 from memtile.adf.graph_changes import GraphChange
@@ -17,25 +21,36 @@ from memtile.adf.objects import Objects
 from memtile.explain.repairs import Candidate
 
 _NAMED, _SHARED, _EXCHANGED, _OTHER = 0.05, 0.2, 0.5, 0.7
-"""How unlikely a file is: named as its PLIO, instead of one that two read, of two exchanged, another."""
+"""How unlikely a file is: of the name of one of two PLIOs, one for them, of two exchanged, of one's name."""
 _MOST = 8  # files of a folder, and PLIOs
+_LARGEST = 1 << 24  # bytes of a file
 
 
-def file_changes(objects: Objects, folder: Path) -> Iterator[GraphChange]:
+def file_changes(
+    objects: Objects, folder: Path, expected: Sequence[npt.NDArray[Any] | Path] = ()
+) -> Iterator[GraphChange]:
     """Other files for input PLIOs, in no order.
+
+    A file of another name than its PLIO is one only if two PLIOs read one, and if all that is expected is in
+    files: of an array nobody knows whether a file of the folder holds it too.
 
     Args:
         objects: of a description.
         folder: that paths of input files are relative to.
+        expected: of its outputs: files, which no PLIO was to read, or arrays.
     """
     every = [each for each in objects.description.plios if each.file]
     inputs = [each for each in every if each.direction == "in"][:_MOST]
-    taken = {(folder / each.file).resolve() for each in every}
+    files = [each for each in expected if isinstance(each, Path)]
+    taken = {(folder / each.file).resolve() for each in every} | {each.resolve() for each in files}
     readers = Counter(each.file for each in inputs)
     for plio in inputs:
         for name in _beside(folder, plio.file, taken):
             is_named = Path(name).stem in (plio.label, plio.name.rpartition(".")[2])
-            unlikely = _OTHER if readers[plio.file] == 1 else _NAMED if is_named else _SHARED
+            is_alone = readers[plio.file] == 1
+            if not is_named and (is_alone or len(files) < len(expected)):
+                continue
+            unlikely = _OTHER if is_alone else _NAMED if is_named else _SHARED
             yield _change([plio], [name], f"let {plio.name} read {name!r} instead of {plio.file!r}", unlikely)
     for one, other in combinations(inputs, 2):
         if one.file != other.file and (one.width, one.hex) == (other.width, other.hex):
@@ -48,8 +63,14 @@ def _beside(folder: Path, file: str, taken: set[Path]) -> list[str]:
     near = (folder / file).parent
     if not near.is_dir():
         return []
-    found = [each for each in sorted(near.glob(f"*{Path(file).suffix}")) if each.resolve() not in taken]
+    same = sorted(near.glob(f"*{Path(file).suffix}"))
+    found = [each for each in same if each.resolve() not in taken and _is_readable(each)]
     return [str(Path(file).with_name(each.name)) for each in found] if len(found) <= _MOST else []
+
+
+def _is_readable(path: Path) -> bool:
+    """Whether it is a file of some size; whoever opens a pipe waits for its other end."""
+    return path.is_file() and path.stat().st_size <= _LARGEST
 
 
 def _change(plios: Sequence[Plio], files: Sequence[str], says: str, unlikely: float) -> GraphChange:

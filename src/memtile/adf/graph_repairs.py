@@ -82,7 +82,7 @@ def repaired(
     evidence = next((each.evidence for each in result.findings if is_unplaced(each)), NO_EVIDENCE)
     folder = program.options.inputs or program.options.folder
     changes = [*changes_of(objects), *value_changes(objects, done.given, evidence)]
-    changes += file_changes(objects, folder)
+    changes += file_changes(objects, folder, [*expected.values()])
     changes.sort(key=lambda each: each.candidate.unlikely - advised(objects, each, result.findings[0]))
     tried = tried_changes(program, changes, expected, options, result.cycles, seconds)
     findings = with_repair(result.findings, tried)

@@ -94,19 +94,26 @@ def _counted(finding: Finding, streams: Mapping[tuple[str, str], _Stream]) -> Fi
         return finding
     gets = f"{found.sink} gets {_count(found.gets)} in each call"
     if found.puts is None:
-        message = f"{finding.message[:-1]}; {gets}, of which {found.calls} ended."
-        fix = f"Let {found.sink} get fewer words in each call, or feed more."
+        needed = f"the next one needs {found.gets * (found.calls + 1):,} words in all"
+        message = f"{finding.message[:-1]}; {gets}, of which {found.calls} ended: {needed}."
+        fix = f"Feed more, or let {found.sink} get fewer words in each call."
         return replace(finding, message=message, fix=fix)
     message = f"{finding.message[:-1]}: {found.source} puts {_count(found.puts)} in each call, and {gets}."
-    puts, takes = (
-        one * turns // other
-        for one, turns, other in (
-            (found.gets, found.turns[1], found.turns[0]),
-            (found.puts, found.turns[0], found.turns[1]),
-        )
-    )
-    fix = f"Let {found.source} put {_count(puts)} in each call, or let {found.sink} get {takes}."
-    return replace(finding, message=message, fix=fix)
+    return replace(finding, message=message, fix=_fix(found))
+
+
+def _fix(stream: _Stream) -> str:
+    """The words of a call with which both ends move as many in an iteration, where whole numbers do."""
+    assert stream.puts is not None
+    given, taken = stream.puts * stream.turns[0], stream.gets * stream.turns[1]
+    puts, puts_left = divmod(taken, stream.turns[0])
+    gets, gets_left = divmod(given, stream.turns[1])
+    ways = [f"let {stream.source} put {_count(puts)} in each call"] if not puts_left else []
+    ways += [f"let {stream.sink} get {_count(gets)} in each call"] if not gets_left else []
+    if puts_left:
+        ways += [f"let {stream.turns[0]} calls of {stream.source} put {_count(taken)}"]
+    said = ", or ".join(ways)
+    return f"{said[:1].upper()}{said[1:]}."
 
 
 def _count(words: int) -> str:

@@ -128,7 +128,7 @@ def move_findings(moves: Sequence[Move]) -> Iterator[Finding]:
     for move in moves:
         found.setdefault((move.key, move.writes), []).append(move)
     both = {key for key, writes in found if (key, not writes) in found}
-    for group in found.values():
+    for (key, writes), group in found.items():
         outside = _outside(group) if group[0].key not in both else None
         again = _made_twice(group)
         if outside is not None:
@@ -136,7 +136,7 @@ def move_findings(moves: Sequence[Move]) -> Iterator[Finding]:
         elif again is not None:
             yield _shared(*again, group)
         else:
-            yield from _of_memory(group)
+            yield from _of_memory(group, found.get((key, not writes), ()))
 
 
 def _outside(group: Sequence[Move]) -> tuple[Move, Change] | None:
@@ -182,8 +182,8 @@ def _made_twice(group: Sequence[Move]) -> tuple[Move, Change] | None:
     return None
 
 
-def _of_memory(group: Sequence[Move]) -> Iterator[Finding]:
-    """The findings about the moves of one memory in one direction."""
+def _of_memory(group: Sequence[Move], back: Sequence[Move]) -> Iterator[Finding]:
+    """The findings about the moves of one memory in one direction; of some that move it in the other one."""
     different = list({move.same: move for move in group if move.count}.values())
     if (
         not different
@@ -191,7 +191,7 @@ def _of_memory(group: Sequence[Move]) -> Iterator[Finding]:
         or any(move.reach > _FARTHEST for move in different)
     ):
         return
-    step = _step_of_all(different)
+    step = _step_of_all(different, back)
     if step is not None:
         yield _steps(different, step)
         return
@@ -208,20 +208,36 @@ def _of_memory(group: Sequence[Move]) -> Iterator[Finding]:
             yield _beside_rows(move, *rows)
 
 
-def _step_of_all(moves: Sequence[Move]) -> int | None:
+def _step_of_all(moves: Sequence[Move], back: Sequence[Move]) -> int | None:
     """The distance of moves that are equally far apart, if each element would be touched once with it.
 
-    Windows that overlap have more elements together than their memory.
+    Windows may overlap, and leave out what nothing else touches; they are too near where the other direction
+    touches what they leave out. A host may pass a larger array than the text says.
     """
     first, *others = moves
-    if len(others) < _OTHERS or first.offset or len({(each.sizes, each.strides) for each in moves}) > 1:
+    if (
+        len(others) < _OTHERS
+        or first.offset
+        or first.loose
+        or len({(each.sizes, each.strides) for each in moves}) > 1
+    ):
         return None
     steps = {after.offset - before.offset for before, after in pairwise(moves)}
     in_a_row = np.array_equal(np.sort(first.touched), np.arange(first.count))
     if len(steps) > 1 or not in_a_row or first.count * len(moves) != first.elements:
         return None
     (step,) = steps
-    return first.count if 0 < step != first.count else None
+    if step <= 0 or step == first.count or (step < first.count and not _is_whole(back, first.elements)):
+        return None
+    return first.count
+
+
+def _is_whole(moves: Sequence[Move], elements: int) -> bool:
+    """Whether moves together touch all elements of their memory."""
+    if not moves or elements > _MOST or any(max(each.reach, each.count) > _MOST for each in moves):
+        return False
+    touched = np.concatenate([each.touched for each in moves])
+    return np.array_equal(np.unique(touched), np.arange(elements))
 
 
 def _steps(moves: Sequence[Move], step: int) -> Finding:

@@ -90,7 +90,7 @@ class Oddities:
         others = tuple(
             each for each in others if not comes_of_chains(each, odd) and not _comes_of_moves(each, moved)
         )
-        return (*others, *odd) if codes.isdisjoint(_WRONG) else (*odd, *others)
+        return (*others, *odd) if codes.isdisjoint(_WRONG) else _in_order(odd, others)
 
     def _unheld(self, findings: Sequence[Finding]) -> Iterator[Finding]:
         """Uses of buffers without their locks where expected words are others, unless they are said."""
@@ -130,7 +130,7 @@ class Oddities:
 ITSELF, UNSTARTED, UNEVEN, OTHER_LENGTH = "MT0124", "MT0127", "MT0135", "MT0337"
 UNMOVED, UNSET, UNSENT, UNMOVED_ARRAY = "MT0141", "MT0142", "MT0143", "MT0144"
 _OF_LENGTHS = (UNEVEN, OTHER_LENGTH)
-_SURE = (BREAKS_SHARING, BESIDE_ROWS, ITSELF, LEFT_OUT, UNSTARTED, *_OF_LENGTHS, HIDDEN_RULE, UNMOVED_ARRAY)
+_SURE = (BREAKS_SHARING, BESIDE_ROWS, ITSELF, LEFT_OUT, UNSTARTED, *_OF_LENGTHS, HIDDEN_RULE)
 _OF_WALKS = (BREAKS_SHARING, BESIDE_ROWS, BEYOND)
 OTHER_LOCK, OTHER_TOKENS, IDLE = "MT0338", "MT0341", "MT0121"
 INSTEAD_OF_WAITS = (
@@ -237,6 +237,12 @@ def _comes_of(finding: Finding, stays: Sequence[Finding]) -> bool:
     sure = not own and any(not isinstance(each, Suspect) for each in stays)
     sure = sure or not (own or finding.severity is Severity.ERROR)
     return sure or any(isinstance(each, Suspect) and each.explains(finding) for each in stays)
+
+
+def _in_order(odd: Sequence[Finding], others: Sequence[Finding]) -> tuple[Finding, ...]:
+    """The findings of a text before those of its run, but for an array that may be left out on purpose."""
+    last = [each for each in odd if each.code == UNMOVED_ARRAY]
+    return (*(each for each in odd if each.code != UNMOVED_ARRAY), *others, *last)
 
 
 def _is_sure(finding: Finding) -> bool:

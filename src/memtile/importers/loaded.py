@@ -281,7 +281,8 @@ class Loaded:
         if sequence is not None:
             for of_host in (endless_findings, unstarted_findings, uneven_findings):
                 chained |= {each.message: each for each in of_host(self.configured, sequence)}
-            chained |= {each.message: each for each in unmoved_array_findings(sequence)}
+            used = partial(self._arguments_of, sequence)
+            chained |= {each.message: each for each in unmoved_array_findings(sequence, used)}
         moves = sequence.moves if sequence is not None else ()
         chain_findings = tuple(chained.values())  # of a device that is loaded again once
         return Oddities((*of_chains, *moves), chain_findings, partial(_unheld, devices))
@@ -296,7 +297,12 @@ class Loaded:
             DesignError: the text has no host sequence.
             InputFileError: numbers without a value.
         """
-        return frozenset(use.argument for use in self.uses(scalars) if use.argument is not None)
+        return self._arguments_of(self._sequence(scalars))
+
+    def _arguments_of(self, sequence: SequenceProgram) -> frozenset[int]:
+        """The arguments that steps of a host sequence read or write."""
+        uses = external_uses(sequence.steps, ArrayShape.of(self.array.device, self.array.columns))
+        return frozenset(use.argument for use in uses if use.argument is not None)
 
     def run_with(
         self,

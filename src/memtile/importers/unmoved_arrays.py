@@ -1,12 +1,14 @@
 """Arrays of a host that its sequence never moves, while another one of their type is moved twice.
 
-A sequence that fills two object FIFOs with one array, or drains into the array that it read, is written like
-the right one, and its words are wrong. An array that no operation names is the other half of that mistake.
+A sequence that fills two object FIFOs with one array is written like the right one, and its words are wrong.
+An array that nothing moves is the other half of that mistake. Results in the array that was read, or one
+array for several columns, are as often meant: nothing is said of them, and the repair that moves the other
+array is tried all the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import combinations
 
 from memtile.explain.bd_findings import line_of
@@ -17,16 +19,23 @@ from memtile.importers.mlir.sequence.program import SequenceProgram
 from memtile.importers.mlir.tree import Operation
 
 
-def unmoved_array_findings(sequence: SequenceProgram) -> Iterator[Finding]:
+def unmoved_array_findings(
+    sequence: SequenceProgram, used: Callable[[], Collection[int]]
+) -> Iterator[Finding]:
     """A finding for each array that another one of its type seems to have been given instead of.
 
     Args:
         sequence: of a host.
+        used: function that returns the arguments that the steps of the sequence read or write.
     """
     if sequence.is_open:
         return
+    unnamed = [*unused_arguments(sequence.operation)]
+    moved = used() if unnamed else ()  # an address that is patched names its argument by number
     shapes = [(each.shape, each.element) for each in sequence.arguments]
-    for number, name in unused_arguments(sequence.operation):
+    for number, name in unnamed:
+        if number in moved:
+            continue
         twice = [
             pair
             for other, shape in enumerate(shapes)
@@ -49,12 +58,15 @@ def unused_arguments(sequence: Operation) -> Iterator[tuple[int, str]]:
 
 
 def _moved_twice(moves: Sequence[Move], argument: int) -> Iterator[tuple[Move, Move]]:
-    """Two channels that move the same elements of an argument, each in all that it does with it."""
+    """Two channels of a tile that move the same elements of an argument in one direction, and no others."""
     by_channel: dict[str, list[Move]] = {}
     for move in moves:
         if move.key == argument:
             by_channel.setdefault(move.who, []).append(move)
     for one, other in combinations(by_channel.values(), 2):
+        tiles = {each[0].who.partition(" ")[0] for each in (one, other)}
+        if len(tiles) > 1 or one[0].writes != other[0].writes:
+            continue
         if [each.same for each in one] == [each.same for each in other]:
             yield one[0], other[0]
 
@@ -63,16 +75,8 @@ def _finding(number: int, name: str, one: Move, other: Move) -> Finding:
     title = f"argument {number} ({name})"
     ends = [f"{each.who} ({line_of(each.place)})" for each in (one, other)]
     both = f"{ends[0]} and {ends[1]}"
-    verbs = " and ".join(dict.fromkeys("write" if each.writes else "read" for each in (one, other)))
-    message = f"The host never moves {title}; {both} {verb_of(verbs)} the same elements of {one.memory}."
+    verb = "write" if one.writes else "read"
+    message = f"The host never moves {title}; {both} both {verb} the same elements of {one.memory}."
     fix = f"Give one of these two transfers {title}."
-    sides = [
-        Side(each.who, f"{'writes' if each.writes else 'reads'} {each.memory}", each.place)
-        for each in (one, other)
-    ]
+    sides = [Side(each.who, f"{verb}s {each.memory}", each.place) for each in (one, other)]
     return Finding(UNMOVED_ARRAY, CODES[UNMOVED_ARRAY].severity, message, sides, fix=fix)
-
-
-def verb_of(verbs: str) -> str:
-    """What two channels do with an array, of which one may read and the other write it."""
-    return f"both {verbs}" if " " not in verbs else verbs

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from memtile.explain.findings import Finding
+from memtile.explain.findings import OF_WORDS, Finding
 from memtile.explain.repairs import Candidate, hides
 from memtile.importers.mlir.reader import read
 from memtile.importers.mlir.repairs.both_ends import both_ends_candidates
@@ -18,7 +18,7 @@ from memtile.importers.mlir.repairs.host_arrays import array_candidates
 from memtile.importers.mlir.repairs.host_steps import host_candidates
 from memtile.importers.mlir.repairs.numbers import advised_candidates, number_candidates
 from memtile.importers.mlir.repairs.releases import Found, fifo_candidates, lock_candidates
-from memtile.importers.mlir.repairs.stream_moves import stream_move_candidates
+from memtile.importers.mlir.repairs.stream_moves import order_candidates, stream_move_candidates
 from memtile.importers.mlir.repairs.streams import stream_candidates
 from memtile.importers.mlir.repairs.values import value_candidates
 from memtile.importers.mlir.token_packets import Text
@@ -105,9 +105,9 @@ _SOURCES = (
     stream_candidates,
     number_candidates,
     exchange_candidates,
-    array_candidates,
-    both_ends_candidates,
 )
+_OF_WORDS = (array_candidates, both_ends_candidates, order_candidates)
+"""Sources of changes with which as many words go other ways: only expected words tell them apart."""
 _SAID_BY_IT: Sequence[Callable[[DesignText, Finding | None], Iterator[Found]]] = (
     advised_candidates,
     value_candidates,
@@ -134,8 +134,10 @@ def candidates(text: Text, findings: Sequence[Finding]) -> list[Candidate]:
     names = {*_NAME.findall(fix), *_NUMBER.findall(fix)}
     found: dict[tuple[tuple[int, str, str], ...], Candidate] = {}
     first = next(iter(findings), None)
-    offered = [*(source(design) for source in _SOURCES), *(source(design, first) for source in _SAID_BY_IT)]
-    for source, pairs in zip((*_SOURCES, *_SAID_BY_IT), offered, strict=True):
+    of_words = any(each.code in OF_WORDS for each in findings)
+    sources = (*_SOURCES, *(_OF_WORDS if of_words else ()))
+    offered = [*(source(design) for source in sources), *(source(design, first) for source in _SAID_BY_IT)]
+    for source, pairs in zip((*sources, *_SAID_BY_IT), offered, strict=True):
         for operation, each in pairs:
             if hides(each, findings):
                 continue

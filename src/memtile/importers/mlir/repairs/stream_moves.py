@@ -54,11 +54,22 @@ def stream_move_candidates(design: DesignText, finding: Finding | None) -> Itera
         if len(moves) <= _MOST:
             yield from _offsets(design, channel, moves, late)
             yield from _alike(design, channel, moves)
+    if finding is not None:
+        yield from _said_walks(design, finding)
+
+
+def order_candidates(design: DesignText) -> Iterator[Found]:
+    """Other orders, strides or distances of all moves of a stream, which only expected words can tell apart.
+
+    Args:
+        design: the text.
+    """
+    streams = dict(list(_streams(design).items())[:_MOST_STREAMS])
+    for (channel, _), moves in streams.items():
+        if len(moves) <= _MOST:
             yield from _exchanged(design, channel, moves)
             yield from _reordered(design, channel, moves, [*streams.values()])
     yield from _stepped(design)
-    if finding is not None:
-        yield from _said_walks(design, finding)
 
 
 def _streams(design: DesignText) -> dict[tuple[str, str], list[Operation]]:
