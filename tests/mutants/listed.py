@@ -7710,9 +7710,37 @@ MUTANTS = (
     Mutant(
         "a stream beside an idle one counts as its column",
         "explain/uneven.py",
-        "return _uneven_streams(result, begins or {}) or _uneven_columns(result, begins or {})",
+        "return _uneven_streams(result, begins or {}, takers or {}) or _uneven_columns(result, begins or {})",
         "return _uneven_columns(result, begins or {})",
         "tests/timing/test_planted_bottlenecks.py::test_words_that_are_split_unevenly_are_those_of_a_stream_or_of_a_column",
+    ),
+    Mutant(
+        "words that meet in one tile are an uneven split",
+        "explain/uneven.py",
+        "if len(uses) >= _SEVERAL and len(tiles) == sum(map(len, places)):",
+        "if len(uses) >= _SEVERAL:",
+        "tests/timing/test_uneven_streams.py::test_operands_of_one_tile_are_not_alike_if_their_descriptors_are",
+    ),
+    Mutant(
+        "streams for descriptors of other lengths are alike",
+        "explain/uneven.py",
+        "key = use.direction, use.beat_words, takers[use.name].shapes",
+        "key = use.direction, use.beat_words",
+        "tests/timing/test_uneven_streams.py::test_streams_for_descriptors_of_other_lengths_are_not_alike",
+    ),
+    Mutant(
+        "an even split of streams ends before the longest core",
+        "explain/uneven.py",
+        "*others, *_computing(result).values(), ",
+        "*others, ",
+        "tests/timing/test_uneven_streams.py::test_an_even_split_of_streams_is_as_long_as_a_core_that_stays",
+    ),
+    Mutant(
+        "a stream is told though a core computes longer",
+        "explain/uneven.py",
+        "default=0) >= works:",
+        "default=0) >= 2 * works:",
+        "tests/timing/test_uneven_streams.py::test_a_core_that_computes_longer_than_a_stream_moves_comes_first",
     ),
     Mutant(
         "of an even split all streams begin at once",

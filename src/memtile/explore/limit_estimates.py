@@ -16,6 +16,7 @@ from memtile.explain.limit import LEAST, Limit, Resource
 from memtile.explain.names import channel_name
 from memtile.explain.results import ChannelUse, Result
 from memtile.explain.switch_ways import configured_ways, reached
+from memtile.explain.uneven import Takers, place_of
 from memtile.jit.tables import plain
 from memtile.model.state.causes import Cause, CoreCause
 from memtile.model.state.event_columns import ChannelEvent
@@ -42,6 +43,27 @@ def channel_begins(result: Result, engine: Engine) -> dict[str, int]:
             last = int(seen[ch, ChannelEvent.FINISHED_TASK]) - works
             begins[use.name] = max(int(seen[ch, ChannelEvent.START_TASK]) if use.tasks == 1 else last, 0)
     return begins
+
+
+def stream_takers(result: Result, engine: Engine) -> dict[str, Takers]:
+    """The other end of each stream to or from external memory that only tiles of cores are at.
+
+    Args:
+        result: of the run.
+        engine: that it ran on.
+    """
+    planned, found = PlannedWords.of(engine, BdChains(engine)), dict[str, Takers]()
+    kernels = {place_of(core.name): core.kernel for core in result.cores}
+    for ch in np.flatnonzero(engine.channels.external >= 0).tolist():
+        senders = {bd.ch for bd in planned.senders.get(ch, ())}
+        ends = senders | {end for bd in planned.bds.get(ch, ()) for end in planned.receivers(bd)}
+        names = [channel_name(engine, end) for end in ends]
+        if ends and all(name.startswith("compute") for name in names):
+            tiles = [place_of(name) for name in names]
+            words = (tuple(sorted({bd.length for bd in planned.bds.get(end, ())})) for end in ends)
+            shapes = zip((kernels.get(tile, "") for tile in tiles), words, strict=True)
+            found[channel_name(engine, ch)] = Takers(frozenset(tiles), tuple(sorted(shapes)))
+    return found
 
 
 def host_of_tasks(result: Result, external: Collection[str], use: ChannelUse) -> int:

@@ -36,6 +36,7 @@ from memtile.explore.limit_estimates import (
     of_logic,
     one_for_all,
     over_two_channels,
+    stream_takers,
     unpadded_lengths,
     without_zeros,
 )
@@ -172,7 +173,7 @@ def with_limit(result: Result, again: Again, watch: Watch = iter) -> Result:
         _cycles(result, again, Trial(Resource.BUFFERS, "", "nothing was changed"))
     found = tuple(_lifted(result, again, watch, seen))
     banks = "" if seen.engine is None else bank_advice(seen.engine)
-    uneven = uneven_work(result, {} if seen.engine is None else channel_begins(result, seen.engine))
+    uneven = uneven_work(result) if seen.engine is None else _uneven(result, seen.engine)
     findings = (*result.findings, *slow_findings(result, found, banks, uneven))
     limited = limit(result, found, uneven)
     if (
@@ -301,9 +302,14 @@ def _slowest(result: Result, engine: Engine | None) -> Iterator[Trial]:
         yield Trial(Resource.SLOWEST, order[0].name, what, computing=percent)
 
 
+def _uneven(result: Result, engine: Engine) -> Uneven | None:
+    """The column or stream that has most of the work, with what its engine knows."""
+    return uneven_work(result, channel_begins(result, engine), stream_takers(result, engine))
+
+
 def _even(result: Result, engine: Engine | None) -> Iterator[Trial]:
     """Cores that compute as long in each column as in the others, and begin when they do."""
-    uneven = uneven_work(result)
+    uneven = None if engine is None else _uneven(result, engine)
     if engine is None or uneven is None or not uneven.computes:
         return
     mean = sum(uneven.longest.values()) / len(uneven.longest)
