@@ -12,6 +12,7 @@ from memtile.arch.pl_interface import PLIO_WIDTHS
 from memtile.arch.tiles import GRANULE_WORDS, MM2S, WORD_BYTES
 from memtile.explain.bd_chains import BdChains
 from memtile.explain.deadlock.planned_words import PlannedBd, PlannedWords, descriptor_of
+from memtile.explain.first_wait import first_wait
 from memtile.explain.limit import LEAST, Limit, Resource
 from memtile.explain.names import channel_name
 from memtile.explain.results import ChannelUse, Result
@@ -23,6 +24,7 @@ from memtile.model.state.event_columns import ChannelEvent
 from memtile.model.streams.switch_config import PACKET
 from memtile.sim.loop.engine import Engine
 
+_TWO_CHANNELS = "two channels for each stream"
 _TWO = 2  # channels
 _BUSY = 0.6  # of the cycles: what works less is not worth a second channel
 _SATURATED = 0.85  # of the cycles: a PLIO that moves so long is the limit itself
@@ -96,33 +98,36 @@ def one_for_all(result: Result, engine: Engine, limited: Limit) -> Limit:
     return Limit(Resource.CHANNELS, says, "a channel for each of them", result.cycles, cycles, estimated=True)
 
 
-def over_two_channels(result: Result, engine: Engine, external: Mapping[str, int], limited: Limit) -> Limit:
+def two_channels(result: Result, engine: Engine, external: Mapping[str, int], name: str) -> Limit | None:
     """A channel with several words in a beat that works nearly always, by an estimate with two for each.
 
     Beats have no room for twice as many words, so that no run shows this. Half of the words take half of the
-    time, and so do the waits for external memory between them, but both channels share the AXI master of
-    their tile, which gets no faster, and neither does a core.
+    time, and so do the waits for external memory between them, but not the one before the first word, and
+    both channels share the AXI master of their tile, which gets no faster, and neither does a core.
 
     Args:
         result: of the run.
         engine: that it ran on.
         external: the channels that a host starts, by name.
-        limited: what limits it by runs.
+        name: of the channel and what it moves.
+
+    Returns:
+        The estimate; None where tiles have no second channel for each, or it saves nothing.
     """
-    use = next((use for use in result.channels if called(use) == limited.name), None)
+    use = next((use for use in result.channels if called(use) == name), None)
     if use is None or use.beat_words == 1:
-        return limited
+        return None
     busy = [each for each in result.channels if _works(each) >= _BUSY * result.cycles]
     if use not in busy or not _have_second(result, engine, busy):
-        return limited
-    work = max(_works(use) // _TWO, _of_masters(result, engine, external))
+        return None
+    first = first_wait(result, use)
+    work = max(first + (_works(use) - first) // _TWO, _of_masters(result, engine, external))
     more = sum(host_of_tasks(result, external, each) for each in busy)
     cores = (core.spent.get(CoreCause.RUNNING, 0) for core in result.cores)
     cycles = max([result.cycles - _works(use) + work + more, *cores])
-    if cycles > (1 - LEAST) * (result.cycles if limited.cycles is None else limited.cycles):
-        return limited
-    says = "two channels for each stream"
-    return Limit(Resource.CHANNELS, limited.name, says, result.cycles, cycles, estimated=True)
+    if cycles > (1 - LEAST) * result.cycles:
+        return None
+    return Limit(Resource.CHANNELS, name, _TWO_CHANNELS, result.cycles, cycles, estimated=True)
 
 
 def _works(use: ChannelUse) -> int:

@@ -35,8 +35,8 @@ from memtile.explore.limit_estimates import (
     host_of_tasks,
     of_logic,
     one_for_all,
-    over_two_channels,
     stream_takers,
+    two_channels,
     unpadded_lengths,
     without_zeros,
 )
@@ -174,8 +174,7 @@ def with_limit(result: Result, again: Again, watch: Watch = iter) -> Result:
     found = tuple(_lifted(result, again, watch, seen))
     banks = "" if seen.engine is None else bank_advice(seen.engine)
     uneven = uneven_work(result) if seen.engine is None else _uneven(result, seen.engine)
-    findings = (*result.findings, *slow_findings(result, found, banks, uneven))
-    limited = limit(result, found, uneven)
+    limited, split = limit(result, found, uneven), None
     if (
         seen.engine is not None
         and limited is not None
@@ -183,10 +182,20 @@ def with_limit(result: Result, again: Again, watch: Watch = iter) -> Result:
     ):
         limited = without_zeros(result, seen.engine, one_for_all(result, seen.engine, limited))
     if seen.engine is not None and limited is not None and limited.resource in _OF_STREAMS:
-        limited = over_two_channels(result, seen.engine, _external(seen.engine), limited)
+        split = two_channels(result, seen.engine, _external(seen.engine), limited.name)
+        limited = _shorter(limited, split)
     if seen.engine is not None and limited is not None and limited.resource in (*WORK, Resource.OUTSIDE):
         limited = of_logic(result, seen.engine, limited)
+    findings = (*result.findings, *slow_findings(result, found, banks, uneven, split))
     return replace(result, lifted=found, limit=limited, findings=findings)
+
+
+def _shorter(limited: Limit, split: Limit | None) -> Limit:
+    """The estimate with two channels if it is shorter than what limits a run by runs."""
+    if split is None or split.cycles is None:
+        return limited
+    is_shorter = limited.cycles is None or split.cycles <= (1 - LEAST) * limited.cycles
+    return split if is_shorter else limited
 
 
 def limit(result: Result, found: Sequence[Lifted], uneven: Uneven | None = None) -> Limit | None:
