@@ -7787,9 +7787,9 @@ MUTANTS = (
     Mutant(
         "a second channel halves the first wait",
         "explore/limit_estimates.py",
-        "work = max(first + (_works(use) - first) // _TWO",
+        "work = first + max((_works(use) - first) // _TWO",
         "work = max(_works(use) // _TWO",
-        "tests/timing/test_first_wait.py::test_a_wait_before_the_first_word_alone_has_no_advice",
+        "tests/timing/test_first_wait.py::test_two_channels_are_advised_by_what_they_save_and_not_again",
     ),
     Mutant(
         "two channels are advised whatever they save",

@@ -54,8 +54,9 @@ def test_a_wait_before_the_first_word_alone_has_no_advice(
     assert "two channels for each stream" not in result.limit.text
 
 
-def test_two_channels_are_advised_by_what_they_save_and_not_again() -> None:
-    one, two = (bottleneck(lambda n=n: tasks(1 << 14, device="npu2", channels=n).run()) for n in (1, 2))
+@pytest.mark.parametrize("words", [1 << 10, 1 << 12, 1 << 14])
+def test_two_channels_are_advised_by_what_they_save_and_not_again(words: int) -> None:
+    one, two = (bottleneck(lambda n=n: tasks(words, device="npu2", channels=n).run()) for n in (1, 2))
     (fix,) = advice(one)
     assert fix.startswith("Move the words over two channels")
     cycles = int(fix.partition("not tried: ")[2].split()[0])

@@ -121,7 +121,7 @@ def two_channels(result: Result, engine: Engine, external: Mapping[str, int], na
     if use not in busy or not _have_second(result, engine, busy):
         return None
     first = first_wait(result, use)
-    work = max(first + (_works(use) - first) // _TWO, _of_masters(result, engine, external))
+    work = first + max((_works(use) - first) // _TWO, _of_masters(result, engine, external))
     more = sum(host_of_tasks(result, external, each) for each in busy)
     cores = (core.spent.get(CoreCause.RUNNING, 0) for core in result.cores)
     cycles = max([result.cycles - _works(use) + work + more, *cores])
