@@ -7813,6 +7813,27 @@ MUTANTS = (
         "tests/timing/test_planted_bottlenecks.py::test_object_fifos_that_help_only_together_are_named_without_others",
     ),
     Mutant(
+        "object FIFOs that were tried in time are forgotten",
+        "explore/relaxed.py",
+        "    if late is not None:\n        raise late\n",
+        "",
+        "tests/timing/test_planted_bottlenecks.py::test_single_object_fifos_are_tried_for_some_seconds",
+    ),
+    Mutant(
+        "single object FIFOs that help are not counted",
+        "explore/relaxed.py",
+        "    yield from single\n",
+        "",
+        "tests/timing/test_planted_bottlenecks.py::test_object_fifos_that_were_tried_in_time_are_named",
+    ),
+    Mutant(
+        "descriptors that save a little come before channels that save much",
+        "explain/limit.py",
+        "if of_design < _FAIR * _most([*cores, *own], elapsed):",
+        "if of_design < 0:",
+        "tests/timing/test_planted_bottlenecks.py::test_descriptors_that_save_far_less_than_channels_are_no_limit",
+    ),
+    Mutant(
         "single object FIFOs are tried for however long it takes",
         "explore/relaxed.py",
         "        if spent() > end:",

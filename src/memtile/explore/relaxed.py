@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -150,11 +150,11 @@ def lifted(result: Result, again: Again, watch: Watch = iter) -> tuple[Lifted, .
 
 def _lifted(result: Result, again: Again, watch: Watch, seen: Relaxed) -> Iterator[Lifted]:
     """The run without each limit; ``seen`` has the model of a run without changes."""
-    engine, begin = seen.engine, spent()
+    engine = seen.engine
     trials = {trial.what: trial for trial in _trials(result, engine)}
     yield from (trials[what].done(result, again) for what in watch(list(trials)))
     if engine is not None:
-        yield from _buffers(result, again, engine, seen.began, watch, begin + SECONDS)
+        yield from _buffers(result, again, engine, seen.began, watch)
 
 
 def with_limit(result: Result, again: Again, watch: Watch = iter) -> Result:
@@ -421,12 +421,9 @@ class _Room:
 
 
 def _buffers(
-    result: Result, again: Again, engine: Engine, began: Mapping[int, int], watch: Watch, end: float
+    result: Result, again: Again, engine: Engine, began: Mapping[int, int], watch: Watch
 ) -> Iterator[Lifted]:
-    """The run with one more buffer: everywhere first, then for some while for each object FIFO that helps.
-
-    ``end`` is in seconds of the processor.
-    """
+    """The run with one more buffer: everywhere first, then for some while for each object FIFO that helps."""
     labels = {use.name: use.label for use in result.channels}
     rooms = sorted(_rooms(engine, began, labels), key=lambda room: (room.buffers, -_waited(result, room)))
     if not rooms or not _waits_for_locks(result):
@@ -434,9 +431,14 @@ def _buffers(
     names = [room.name for room in rooms]
     every = _together(rooms, _listed(names) if len(names) <= _NAMED else "all object FIFOs and rings")
     together = _trial(every).done(result, again)
+    single: list[Lifted] = []
+    try:
+        for each in _single(result, _until(again, spent() + SECONDS), rooms, began, together, watch):
+            single.append(each)  # what was tried in time stays
+    except _LateError:
+        together = replace(together, what=f"{together.what}; not all were tried alone")
     yield together
-    with suppress(_LateError):
-        yield from _single(result, _until(again, end), rooms, began, together, watch)
+    yield from single
 
 
 class _LateError(Exception):
@@ -468,11 +470,21 @@ def _single(
     if len(rooms) == 1 or (together.cycles is not None and together.saves(result.cycles) < LEAST):
         return
     by_name = {room.name: room for room in rooms[:_MOST]}
-    alone = {name: _trial(by_name[name]).done(result, again) for name in watch(list(by_name))}
+    alone: dict[str, Lifted] = {}
+    late: _LateError | None = None
+    try:
+        for name in watch(list(by_name)):
+            alone[name] = _trial(by_name[name]).done(result, again)
+    except _LateError as error:
+        late = error
     helps = [each for each in alone.values() if each.saves(result.cycles) >= LEAST]
     yield from sorted(helps, key=lambda each: each.saves(result.cycles))
-    pairs = list(_pairs(result, again, by_name, alone, together))
-    yield from pairs
+    if late is not None:
+        raise late
+    pairs: list[Lifted] = []
+    for each in _pairs(result, again, by_name, alone, together):
+        pairs.append(each)
+        yield each
     fewer = max(each.saves(result.cycles) for each in (*alone.values(), *pairs))
     if len(rooms) <= _MOST and fewer <= together.saves(result.cycles) - LEAST:
         yield from _needed(result, again, by_name, alone, together)
