@@ -178,7 +178,7 @@ def test_what_the_work_waits_for_comes_before_the_work() -> None:
 def test_what_a_design_chooses_comes_before_work_that_waits_for_it(
     resource: Resource, work: Resource, *, computes: bool
 ) -> None:
-    does, chosen = lifted(work, 400), lifted(resource, 950)
+    does, chosen = lifted(work, 400 if computes else 850), lifted(resource, 950)
     assert limit_of(1000, [does, chosen], "a", 0.66, computes=computes).resource == resource
     assert limit_of(1000, [does, replace(chosen, cycles=951)], "a", 0.66, computes=computes).resource == work
     uneven = lifted(Resource.SLOWEST, 940)

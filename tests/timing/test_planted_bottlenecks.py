@@ -215,6 +215,14 @@ def test_what_locks_and_ports_cost_at_each_descriptor_goes_with_its_switch(
     assert "MT0502" in [finding.code for finding in result.findings]
 
 
+def test_descriptors_that_save_far_less_than_channels_are_no_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MEMTILE_TIMING")
+    result, other = bottleneck(lambda: small_objects(16).run()), small_objects(256).run().cycles
+    assert other > (1 - _TENTH) * result.cycles
+    assert result.limit is not None
+    assert result.limit.resource == Resource.CHANNELS
+
+
 def four_streams(*parts: int, columns: int = 2) -> Array:
     """Streams of so many words go to a core each, two or one from a column; a host starts all."""
     array, begun = Array("npu1", columns=columns), []
