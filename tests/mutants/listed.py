@@ -7827,6 +7827,13 @@ MUTANTS = (
         "tests/timing/test_planted_bottlenecks.py::test_object_fifos_that_were_tried_in_time_are_named",
     ),
     Mutant(
+        "buffers of a neighbour go into the own tile whether they fit or not",
+        "explain/slow.py",
+        "into its own tile if they fit there.",
+        "into its own tile.",
+        "tests/timing/test_limit.py::test_buffers_of_a_neighbour_go_into_the_own_tile_only_if_they_fit",
+    ),
+    Mutant(
         "descriptors that save a little come before channels that save much",
         "explain/limit.py",
         "of_design < _FAIR * _most(streams, elapsed):",
@@ -7867,13 +7874,6 @@ MUTANTS = (
         "elif of_design < max(uneven, _WAIT) and",
         "elif",
         "tests/timing/test_limit.py::test_what_a_design_chooses_comes_before_work_that_waits_for_it",
-    ),
-    Mutant(
-        "the first read of external memory has advice",
-        "explain/slow.py",
-        "if cause is not Cause.EXTERNAL or not _waits_once(result, use)]",
-        "]",
-        "tests/data/test_mismatch.py::test_a_wait_before_the_first_word_alone_has_no_advice",
     ),
     Mutant(
         "an even split over columns is an estimate",
@@ -15588,7 +15588,7 @@ MUTANTS = (
     Mutant(
         "two channels have an AXI master each",
         "explore/limit_estimates.py",
-        "work = max(_works(use) // _TWO, _of_masters(result, engine, external))",
+        "max((_works(use) - first) // _TWO, _of_masters(result, engine, external))",
         "work = _works(use) // _TWO",
         "tests/timing/test_planted_bottlenecks.py::test_two_channels_are_no_faster_than_the_master_that_they_share",
     ),

@@ -12,7 +12,8 @@ import memtile
 from memtile import MemoryTile
 from memtile.explain.limit import Lifted, Limit, Resource, best_of, limit_of, table_lines
 from memtile.explain.results import Status
-from memtile.explore.relaxed import Trial, fifo_of, with_limit
+from memtile.explore.fifo_names import fifo_of
+from memtile.explore.relaxed import Trial, with_limit
 from memtile.importers.design import load
 from memtile.importers.mlir.token_packets import Text
 from support.designs.slow_designs import SLOW, SlowDesign, padding
@@ -64,6 +65,13 @@ def test_a_stride_that_comes_back_to_a_bank_is_no_matter_of_interleaving() -> No
     (finding,) = slow.findings
     assert "the stride of 128 words (512 bytes) of MM2S 3 comes back to bank 0" in finding.fix
     assert "interleave" not in finding.fix
+
+
+def test_buffers_of_a_neighbour_go_into_the_own_tile_only_if_they_fit() -> None:
+    slow = memtile.bottleneck(lambda: SLOW["neighbour_interface"].make(True).run())
+    (finding,) = slow.findings
+    assert finding.fix.startswith("Reach the neighbour with fewer channels, or put")
+    assert "if they fit there. Tried:" in finding.fix
 
 
 def test_a_shared_link_is_named_by_its_ends_and_its_senders() -> None:

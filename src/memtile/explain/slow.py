@@ -248,7 +248,9 @@ def _neighbours(result: Result, lifted: Sequence[Lifted]) -> Iterator[Finding]:
         message = f"{best.name} loses {lost.get(best.name, 0)} of {result.cycles} cycles: " + (
             f"{Cause.NEIGHBOUR_BUSY.text}{more}."
         )
-        fix = "Put its buffers into its own tile, or reach the neighbour with fewer channels."
+        fix = (
+            "Reach the neighbour with fewer channels, or put its buffers into its own tile if they fit there."
+        )
         yield _note(result, "MT0509", message, sides, _tried(fix, result, [best], Resource.NEIGHBOURS))
 
 

@@ -125,7 +125,7 @@ def two_channels(result: Result, engine: Engine, external: Mapping[str, int], na
     more = sum(host_of_tasks(result, external, each) for each in busy)
     cores = (core.spent.get(CoreCause.RUNNING, 0) for core in result.cores)
     cycles = max([result.cycles - _works(use) + work + more, *cores])
-    if cycles > (1 - LEAST) * result.cycles:
+    if result.cycles - cycles < LEAST * result.cycles:
         return None
     return Limit(Resource.CHANNELS, name, _TWO_CHANNELS, result.cycles, cycles, estimated=True)
 

@@ -6,8 +6,7 @@ Most resources are removed by timing constants. One more buffer is more in the l
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -22,13 +21,13 @@ from memtile.explain.bank_use import bank_advice
 from memtile.explain.bd_chains import BdChains
 from memtile.explain.deadlock.planned_words import PlannedWords, descriptor_of
 from memtile.explain.limit import LEAST, WORK, Lifted, Limit, Resource, limit_of
-from memtile.explain.lock_waits import owner
 from memtile.explain.names import channel_name, core_name
 from memtile.explain.repairs import SECONDS, spent
 from memtile.explain.results import ChannelUse, Result, Status
 from memtile.explain.slow import SHORT, even_shares, slow_findings
 from memtile.explain.uneven import Uneven, column_of, uneven_work
 from memtile.explore.channel_costs import EXTERNAL, HOST, channel_costs, conflicted, most_spent
+from memtile.explore.fifo_names import buffers_of
 from memtile.explore.limit_estimates import (
     called,
     channel_begins,
@@ -44,7 +43,6 @@ from memtile.explore.shared_links import busiest_link
 from memtile.model.state.causes import Cause, CoreCause
 from memtile.model.state.event_columns import ChannelEvent
 from memtile.sim.doors.relaxed_model import Relaxed, relaxed_models
-from memtile.sim.kernels.kernel_core import place
 from memtile.sim.kernels.kernel_lines import kernel_time
 from memtile.sim.loop.engine import Engine
 
@@ -569,7 +567,7 @@ def _rooms(engine: Engine, began: Mapping[int, int], labels: Mapping[str, str]) 
         added = _added(engine, taking, giving)
         if added and value >= added:
             users = [labels.get(channel_name(engine, ch), "") for ch in (*taking, *giving)]
-            groups.setdefault(_owner(engine, lock, users, known), {})[lock] = added
+            groups.setdefault(buffers_of(engine, lock, users, known), {})[lock] = added
     for name, more in groups.items():
         yield _Room(name, more, min(began[lock] // added for lock, added in more.items()))
 
@@ -584,37 +582,3 @@ def _added(engine: Engine, takers: Mapping[int, int], givers: Mapping[int, int])
     if any(value >= 0 for value in takers.values()):
         return 0  # it waits for one value, and counts nothing
     return max((*(-value for value in takers.values()), *givers.values(), 1))
-
-
-_MLIR_LOCK = re.compile(r"%?(.+?)(_cons)?_(?:prod|cons)_lock(?:_\d+)?")
-_MANY_ENDS = re.compile(r"(.+)_\d+")
-_OWN_LOCK = re.compile(r"(.+)[._ ](?:free|empty)")
-
-
-def fifo_of(name: str, known: Collection[str]) -> str:
-    """The object FIFO of MLIR whose lock has a name; empty if it is none.
-
-    Args:
-        name: ``in_cons_prod_lock_0`` of one consumer, ``in_1_cons_prod_lock_0`` of the second of several.
-        known: names of channels, which are called after their object FIFOs.
-    """
-    found = _MLIR_LOCK.fullmatch(name)
-    if found is None:
-        return ""
-    several = _MANY_ENDS.fullmatch(found[1])
-    if found[2] and found[1] not in known and several and several[1] in known:
-        return several[1]
-    return found[1]
-
-
-def _owner(engine: Engine, lock: int, labels: Sequence[str], known: Collection[str]) -> str:
-    """The object FIFO, or else the buffers, whose free ones a lock counts, as the user calls them."""
-    name = engine.lock_names.get(lock, "")
-    if fifo := fifo_of(name, known):
-        return f"@{fifo}"
-    if found := _OWN_LOCK.fullmatch(name):
-        return repr(found[1])
-    buffers = next((repr(label) for label in labels if label), "")
-    tile, number = owner(engine, lock)
-    called = f"lock {number}{f' {name!r}' if name else ''} of tile {place(engine.spec, tile)}"
-    return f"{buffers} ({called})" if buffers else f"the buffers of {called}"
