@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from memtile import Array, MemoryTile, view
+from memtile.explain import slow
 from memtile.explain.checks import Check
 from memtile.explain.exchanged_outputs import with_exchanges
 from memtile.explain.findings import Finding, Severity, Side
-from memtile.explain.limit import Lifted, Resource
+from memtile.explain.limit import Lifted, Limit, Resource
 from memtile.explain.mismatch_causes import cause_of
 from memtile.explain.results import ChannelUse, CoreUse, Result, Status
 from memtile.explain.slow import slow_findings
@@ -407,8 +408,9 @@ def tried(resource: Resource, cycles: int | None = 800, name: str = "a") -> Lift
     ],
 )
 def test_what_costs_enough_of_a_run_is_told_if_a_run_without_it_is_shorter(
-    cause: Cause, resource: Resource, code: str, least: int
+    cause: Cause, resource: Resource, code: str, least: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(slow, "first_wait", lambda *_: 0)
     much, less = ({Cause.MOVING: 1000 - lost, cause: lost} for lost in (least, least - 1))
     (finding,) = slow_findings(result(use("0", "MM2S", much)), [tried(resource)])
     assert (finding.code, finding.severity) == (code, "note")
@@ -419,21 +421,43 @@ def test_what_costs_enough_of_a_run_is_told_if_a_run_without_it_is_shorter(
         assert slow_findings(result(use("0", "MM2S", much)), helps_not) == ()
 
 
-@pytest.mark.parametrize(("tasks", "says"), [(1, "over two channels"), (2, "start the next transfer")])
-def test_a_long_transfer_that_waits_for_memory_is_to_be_split(tasks: int, says: str) -> None:
-    waits = use("0", "MM2S", {Cause.MOVING: 3600, Cause.EXTERNAL: 400}, tasks=tasks)
-    (finding,) = slow_findings(result(waits, cycles=4000), [tried(Resource.EXTERNAL, 3600)])
-    assert says in finding.fix
+def test_long_transfers_that_wait_for_memory_are_to_be_split_or_started_earlier() -> None:
+    spent = {Cause.MOVING: 6000, Cause.EXTERNAL: 4000}
+    split = Limit(Resource.CHANNELS, "MM2S 0", "two channels", 10000, 7000, estimated=True)
+
+    def told(tasks: int, split: Limit | None) -> list[str]:
+        run = result(use("0", "MM2S", spent, tasks=tasks), cycles=10000)
+        return [each.fix for each in slow_findings(run, [tried(Resource.EXTERNAL, 6000)], split=split)]
+
+    (fix,) = told(1, split)
+    assert "over two channels" in fix
+    assert fix.endswith("Estimated, not tried: 7000 cycles for 10000 (-30 %).")
+    assert told(1, None) == []  # no second channel is free
+    assert told(1, replace(split, name="MM2S 1")) == []
+    assert told(1, replace(split, cycles=9600)) == []
+    (fix,) = told(2, None)
+    assert "start the next transfer" in fix
 
 
-def test_a_wait_before_the_first_word_alone_has_no_advice(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("slack", [0, 20])
+def test_a_wait_before_the_first_word_has_no_advice(slack: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MEMTILE_TIMING", raising=False)
-    spent = {Cause.MOVING: 3600, Cause.EXTERNAL: 1255 + 322}
-    once = replace(use("0", "MM2S", spent), bds=1)
+    spent = {Cause.MOVING: 3600, Cause.EXTERNAL: 1255 + 322 + slack}
+    once = replace(use("0", "MM2S", spent, tasks=2), bds=2)
     on_phoenix = replace(result(once, cycles=5200), board="phoenix")
     assert slow_findings(on_phoenix, [tried(Resource.EXTERNAL, 4000)]) == ()
-    more = replace(once, spent=spent | {Cause.EXTERNAL: 1800})
-    assert slow_findings(replace(on_phoenix, channels=(more,)), [tried(Resource.EXTERNAL, 4000)]) != ()
+    more = replace(once, spent=spent | {Cause.EXTERNAL: 2200})
+    (finding,) = slow_findings(replace(on_phoenix, channels=(more,)), [tried(Resource.EXTERNAL, 4000)])
+    assert "loses 622 of 5200 cycles after its first word" in finding.message
+
+
+def test_one_descriptor_is_as_long_as_it_can_be() -> None:
+    spent = {Cause.MOVING: 100, Cause.EXTERNAL: 6000}
+    once, twice = (replace(use("0", "MM2S", spent, tasks=1), bds=bds) for bds in (1, 2))
+    helps = [tried(Resource.EXTERNAL, 6000)]
+    assert slow_findings(result(once, cycles=10000), helps) == ()
+    (finding,) = slow_findings(result(twice, cycles=10000), helps)
+    assert "a BD moves 50 words" in finding.fix
 
 
 def test_short_tasks_are_told_of_the_channel_that_moves_longest() -> None:

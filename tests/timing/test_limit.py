@@ -12,7 +12,8 @@ import memtile
 from memtile import MemoryTile
 from memtile.explain.limit import Lifted, Limit, Resource, best_of, limit_of, table_lines
 from memtile.explain.results import Status
-from memtile.explore.relaxed import Trial, fifo_of, with_limit
+from memtile.explore.fifo_names import fifo_of
+from memtile.explore.relaxed import Trial, with_limit
 from memtile.importers.design import load
 from memtile.importers.mlir.token_packets import Text
 from support.designs.slow_designs import SLOW, SlowDesign, padding
@@ -64,6 +65,13 @@ def test_a_stride_that_comes_back_to_a_bank_is_no_matter_of_interleaving() -> No
     (finding,) = slow.findings
     assert "the stride of 128 words (512 bytes) of MM2S 3 comes back to bank 0" in finding.fix
     assert "interleave" not in finding.fix
+
+
+def test_buffers_of_a_neighbour_go_into_the_own_tile_only_if_they_fit() -> None:
+    slow = memtile.bottleneck(lambda: SLOW["neighbour_interface"].make(True).run())
+    (finding,) = slow.findings
+    assert finding.fix.startswith("Reach the neighbour with fewer channels, or put")
+    assert "if they fit there. Tried:" in finding.fix
 
 
 def test_a_shared_link_is_named_by_its_ends_and_its_senders() -> None:
@@ -178,7 +186,7 @@ def test_what_the_work_waits_for_comes_before_the_work() -> None:
 def test_what_a_design_chooses_comes_before_work_that_waits_for_it(
     resource: Resource, work: Resource, *, computes: bool
 ) -> None:
-    does, chosen = lifted(work, 400), lifted(resource, 950)
+    does, chosen = lifted(work, 400 if computes else 850), lifted(resource, 950)
     assert limit_of(1000, [does, chosen], "a", 0.66, computes=computes).resource == resource
     assert limit_of(1000, [does, replace(chosen, cycles=951)], "a", 0.66, computes=computes).resource == work
     uneven = lifted(Resource.SLOWEST, 940)

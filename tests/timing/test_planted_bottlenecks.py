@@ -215,6 +215,14 @@ def test_what_locks_and_ports_cost_at_each_descriptor_goes_with_its_switch(
     assert "MT0502" in [finding.code for finding in result.findings]
 
 
+def test_descriptors_that_save_far_less_than_channels_are_no_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MEMTILE_TIMING")
+    result, other = bottleneck(lambda: small_objects(16).run()), small_objects(256).run().cycles
+    assert other > (1 - _TENTH) * result.cycles
+    assert result.limit is not None
+    assert result.limit.resource == Resource.CHANNELS
+
+
 def four_streams(*parts: int, columns: int = 2) -> Array:
     """Streams of so many words go to a core each, two or one from a column; a host starts all."""
     array, begun = Array("npu1", columns=columns), []
@@ -316,4 +324,37 @@ def test_single_object_fifos_are_tried_for_some_seconds(monkeypatch: pytest.Monk
     monkeypatch.setattr(relaxed, "SECONDS", -1.0)
     result = bottleneck(lambda: two_inputs(1).run())
     buffers = [each.what for each in result.lifted if each.resource == Resource.BUFFERS]
-    assert buffers == ["there was a second buffer for each of 'done', 'right' and 'left'"]
+    every = "there was a second buffer for each of 'done', 'right' and 'left'"
+    assert buffers == [f"{every}; not all were tried alone"]
+
+
+def one_of_two(depth: int) -> Array:
+    """Blocks come over two object FIFOs, the second of which has so many buffers; the core needs both."""
+    array = Array("npu2", columns=1)
+    tile, core = array.memory_tile(0), array.compute_tile(0, 2)
+    ends = []
+    for name, many in (("wide", 2), ("narrow", depth)):
+        fifo = array.object_fifo(name, tile, core, shape=64, depth=many)
+        fifo.producer.channel.start(tile.read(tile.buffer(name, 640, data=np.arange(640))))
+        ends.append(fifo.consumers[0])
+
+    def body(core: Core) -> Iterator[Action]:
+        for _ in range(10):
+            for end in ends:
+                yield core.acquire(end.full)
+            yield core.cycles(60)
+            for end in ends:
+                yield core.release(end.free)
+
+    core.run_kernel(body)
+    return array
+
+
+def test_object_fifos_that_were_tried_in_time_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    ends = iter([0.0] * 2)  # the clock is read as it starts, and before the first one that is tried alone
+    monkeypatch.setattr(relaxed, "spent", lambda: next(ends, relaxed.SECONDS + 1))
+    result, other = bottleneck(lambda: one_of_two(1).run()), one_of_two(2).run().cycles
+    assert result.limit is not None
+    assert (result.limit.resource, result.limit.name) == (Resource.BUFFERS, "'narrow'")
+    assert result.limit.cycles == other
+    assert any("not all were tried alone" in each.what for each in result.lifted)

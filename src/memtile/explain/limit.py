@@ -20,6 +20,7 @@ _AS_MUCH = 0.95  # of what another run saves
 _BESIDE_CORES = 0.4  # of what cores in no time would save: waits that save less are not the limit
 _ENOUGH = 0.1  # of the cycles: a wait that costs so much comes before cores that do not work all the time
 _BUSY = 0.6  # of the cycles
+_FAIR = 0.25  # of what two channels save: what a design chooses and saves less comes behind them
 _OF_HOST = 0.75  # of what one transfer would save, by fewer tasks of a host alone
 _WAIT = 0.05  # unless this much of them is saved by something that it waits for
 
@@ -157,6 +158,8 @@ def limit_of(elapsed: int, lifted: Sequence[Lifted], busiest: str, share: float,
     streams = [each for each in counts if each.resource in (Resource.CHANNELS, Resource.STREAM)]
     own = cores if computes else streams
     of_design = _most([each for each in waits if each.resource in _CHOSEN], elapsed)
+    if not computes and of_design < _FAIR * _most(streams, elapsed):
+        of_design = 0.0
     if share >= _SATURATED and not any(each.saves(elapsed) >= _WAIT for each in waits):
         chosen = own
     elif of_design < max(uneven, _WAIT) and _most(waits, elapsed) < max(

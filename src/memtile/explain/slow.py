@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
-from memtile.arch.timing import default_timing, of_run
 from memtile.explain.findings import Finding, Severity, Side
-from memtile.explain.limit import LEAST, Lifted, Resource, best_of, percent
+from memtile.explain.first_wait import first_wait
+from memtile.explain.limit import LEAST, Lifted, Limit, Resource, best_of, percent
 from memtile.explain.names import channel_name, core_name
 from memtile.explain.results import ChannelUse, Result
 from memtile.explain.uneven import Uneven
@@ -38,7 +37,11 @@ _COSTS: Mapping[Cause, tuple[str, Resource]] = {
 
 
 def slow_findings(
-    result: Result, lifted: Sequence[Lifted], banks: str = "", uneven: Uneven | None = None
+    result: Result,
+    lifted: Sequence[Lifted],
+    banks: str = "",
+    uneven: Uneven | None = None,
+    split: Limit | None = None,
 ) -> tuple[Finding, ...]:
     """Notes on what makes a run slow; none without time, or for a run of a few cycles.
 
@@ -47,11 +50,12 @@ def slow_findings(
         lifted: the run without each of its limits.
         banks: what repairs bank conflicts; empty = buffers in different banks.
         uneven: the column or stream that has most of the work, see ``uneven_work``.
+        split: the limit of the run with two channels for each stream, where tiles have a free one.
     """
     if not result.timed or result.cycles < _LEAST:
         return ()
     found = [
-        *_costs(result, lifted, banks or "Put the buffers into different banks (bank=)."),
+        *_costs(result, lifted, banks or "Put the buffers into different banks (bank=).", split),
         *_tasks(result, lifted),
         *_buffers(result, lifted),
         *_host(result, lifted),
@@ -76,11 +80,12 @@ def _note(result: Result, code: str, message: str, sides: Sequence[Side], fix: s
     return Finding(code, Severity.NOTE, message, tuple(sides), cycles=(0, result.cycles), fix=fix)
 
 
-def _costs(result: Result, lifted: Sequence[Lifted], banks: str) -> Iterator[Finding]:
+def _costs(result: Result, lifted: Sequence[Lifted], banks: str, split: Limit | None) -> Iterator[Finding]:
     """One finding for each cause, of the channel or core that it costs most."""
     for cause, (code, resource) in _COSTS.items():
-        uses = [use for use in result.channels if cause is not Cause.EXTERNAL or not _waits_once(result, use)]
-        lost = {_name(use): use.spent.get(cause, 0) for use in uses}
+        lost = {_name(use): use.spent.get(cause, 0) for use in result.channels}
+        if cause is Cause.EXTERNAL:
+            lost = {_name(use): _later(result, use) for use in result.channels}
         if cause is Cause.BANK_CONFLICT:
             lost |= {core.name: core.spent.get(CoreCause.BANK_CONFLICT, 0) for core in result.cores}
         least = _CHOSEN if cause is Cause.BD_SWITCH else _TENTH
@@ -90,21 +95,34 @@ def _costs(result: Result, lifted: Sequence[Lifted], banks: str) -> Iterator[Fin
         worst = max(costly, key=costly.__getitem__)
         use = next((use for use in result.channels if _name(use) == worst), None)
         advice = {"MT0501": banks, "MT0502": _LONGER, "MT0506": _outside(use, lifted, result.cycles)}
-        if fix := _tried(advice[code], result, lifted, resource, *_PART_OF.get(resource, ())):
+        fix = _tried(advice[code], result, lifted, resource, *_PART_OF.get(resource, ()))
+        if cause is Cause.EXTERNAL and not advice[code]:
+            fix = _over_two(result, split, worst)
+        if fix:
             more = f", and {len(costly) - 1} more" if len(costly) > 1 else ""
-            text = f"loses {costly[worst]} of {result.cycles} cycles: {cause.text}"
+            after = " after its first word" if cause is Cause.EXTERNAL else ""
+            text = f"loses {costly[worst]} of {result.cycles} cycles{after}: {cause.text}"
             message = f"{worst} {text}{_each(use, cause)}{more}."
             sides = [Side(name, f"loses {cycles} cycles") for name, cycles in costly.items()]
             yield _note(result, code, message, sides, fix)
 
 
-def _waits_once(result: Result, use: ChannelUse) -> bool:
-    """Whether a channel waits for external memory before its first word alone, which no advice can change."""
-    timing = replace(default_timing(result.board), **of_run(result.board, result.timing))
-    reads = timing.external_first_read + timing.external_latency
-    writes = timing.external_first_write + timing.external_write_latency
-    once = reads if use.direction == "MM2S" else writes
-    return use.tasks <= 1 and use.bds <= 1 and use.spent.get(Cause.EXTERNAL, 0) <= once
+def _later(result: Result, use: ChannelUse) -> int:
+    """Cycles for which a channel waits for external memory after its first word, which advice may shorten."""
+    return use.spent.get(Cause.EXTERNAL, 0) - first_wait(result, use)
+
+
+def _over_two(result: Result, split: Limit | None, name: str) -> str:
+    """Advice for one task whose words a second channel could move; empty if that helps little."""
+    if split is None or split.name != name or split.cycles is None:
+        return ""
+    if result.cycles - split.cycles < _HELPS * result.cycles:
+        return ""
+    return (
+        "Move the words over two channels: those on their way over one do not hide the latency. "
+        f"Estimated, not tried: {split.cycles} cycles for {result.cycles} "
+        f"({percent(result.cycles, split.cycles)})."
+    )
 
 
 def _each(use: ChannelUse | None, cause: Cause) -> str:
@@ -115,14 +133,17 @@ def _each(use: ChannelUse | None, cause: Cause) -> str:
 
 
 def _outside(use: ChannelUse | None, lifted: Sequence[Lifted], cycles: int) -> str:
-    """Advice for transfers to external memory: longer rows if rows cost something, else larger pieces."""
+    """Advice for transfers to external memory: longer rows if rows cost something, else larger pieces.
+
+    Empty for one task: only a second channel helps it.
+    """
     best = best_of([each for each in lifted if each.resource in (Resource.ROWS, Resource.PIECES)], cycles)
     if best is not None and best.resource == Resource.ROWS and best.saves(cycles) >= LEAST:
         return "Ask for longer rows, so that bursts are full."
-    if use is not None and use.bds and use.words // use.bds < SHORT:
+    if use is not None and use.bds > 1 and use.words // use.bds < SHORT:
         return f"Ask for more at a time: a BD moves {use.words // use.bds} words, and each waits for memory."
     if use is not None and use.tasks <= 1:
-        return "Move the words over two channels: those on their way over one do not hide the latency."
+        return ""
     return "Have more words on their way: start the next transfer before this one has ended."
 
 
@@ -227,7 +248,9 @@ def _neighbours(result: Result, lifted: Sequence[Lifted]) -> Iterator[Finding]:
         message = f"{best.name} loses {lost.get(best.name, 0)} of {result.cycles} cycles: " + (
             f"{Cause.NEIGHBOUR_BUSY.text}{more}."
         )
-        fix = "Put its buffers into its own tile, or reach the neighbour with fewer channels."
+        fix = (
+            "Reach the neighbour with fewer channels, or put its buffers into its own tile if they fit there."
+        )
         yield _note(result, "MT0509", message, sides, _tried(fix, result, [best], Resource.NEIGHBOURS))
 
 

@@ -7,10 +7,9 @@ begins when it does now, since a host starts one after the other.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from memtile.arch.tiles import TILE_KINDS
 from memtile.explain.results import ChannelUse, Result
 from memtile.model.state.causes import Cause, CoreCause
 
@@ -19,9 +18,19 @@ _TWO = 2  # columns
 _SEVERAL = 3  # streams: of two that differ nobody knows whether they should be alike
 _WORKS = 0.7  # of the cycles: what a column is busy for if it alone limits a run
 _LONGER = 1.25  # times: work that differs by less is alike
-_COLUMN = re.compile(r"\((\d+), ?\d+\)")
-_NUMBERS = re.compile(r"\d+")
-_OUTSIDE = tuple(name for name, kind in TILE_KINDS.items() if not kind.memory_bytes)
+_PLACE = re.compile(r"\((\d+), ?(\d+)\)")
+
+
+class Takers(NamedTuple):
+    """What is at the other end of a stream to or from external memory.
+
+    Attributes:
+        tiles: columns and rows, ``(0, 2)``.
+        shapes: for each channel there the kernel of its core and the words of its BDs, in order.
+    """
+
+    tiles: frozenset[str]
+    shapes: tuple[tuple[str, tuple[int, ...]], ...]
 
 
 class Uneven(NamedTuple):
@@ -53,20 +62,29 @@ class Uneven(NamedTuple):
         return f"{self.name} has {self.share:.0%} of the work of {self.many} {self.others}"
 
 
-def uneven_work(result: Result, begins: Mapping[str, int] | None = None) -> Uneven | None:
+def uneven_work(
+    result: Result, begins: Mapping[str, int] | None = None, takers: Mapping[str, Takers] | None = None
+) -> Uneven | None:
     """The stream or column that limits a run, for which the others wait; None if the work is about even.
 
     Args:
         result: of the run.
         begins: cycles in which channels begin, by their names; those that it lacks begin at once.
+        takers: the other ends of channels to external memory, where these are in tiles of cores.
     """
-    return _uneven_streams(result, begins or {}) or _uneven_columns(result, begins or {})
+    return _uneven_streams(result, begins or {}, takers or {}) or _uneven_columns(result, begins or {})
 
 
 def column_of(name: str) -> int | None:
     """The column in the name of a channel or core; None if it has none."""
-    place = _COLUMN.search(name)
+    place = _PLACE.search(name)
     return None if place is None else int(place[1])
+
+
+def place_of(name: str) -> str:
+    """Column and row in the name of a channel, ``(0, 2)``; empty if it has none."""
+    place = _PLACE.search(name)
+    return "" if place is None else f"({place[1]}, {place[2]})"
 
 
 def _moving(use: ChannelUse) -> int:
@@ -78,49 +96,102 @@ def _is_enough(result: Result, works: int, cycles: int) -> bool:
     return works >= _WORKS * result.cycles and result.cycles - cycles >= _TENTH * result.cycles
 
 
-def _uneven_streams(result: Result, begins: Mapping[str, int]) -> Uneven | None:
-    """One of several streams to or from external memory, where all others that are named alike are as long.
+def _uneven_streams(result: Result, begins: Mapping[str, int], takers: Mapping[str, Takers]) -> Uneven | None:
+    """One of several streams to or from external memory, where all others that are alike are as long.
 
     A stream that is alone in its column is a matter of columns.
     """
-    found = [each for alike in _alike(result) if (each := _one_stream(result, alike, begins)) is not None]
+    groups = _alike(result, takers)
+    found = [each for alike in groups if (each := _one_stream(result, alike, groups, begins)) is not None]
     return max(found, key=lambda each: (each.works, each.cycles), default=None)
 
 
-def _alike(result: Result) -> Iterator[list[ChannelUse]]:
-    """Channels of interface tiles that go the same way and whose labels differ in numbers alone."""
-    groups: dict[tuple[str, str, int], list[ChannelUse]] = {}
+class _Alike(NamedTuple):
+    """Streams that each have a tile of their own at the other end, with the same kernel and BDs.
+
+    Attributes:
+        uses: the channels of interface tiles.
+        tiles: at the other ends, all together.
+    """
+
+    uses: Sequence[ChannelUse]
+    tiles: frozenset[str]
+
+    @property
+    def mean(self) -> float:
+        """Cycles in which each moves words if all move as many."""
+        return sum(map(_moving, self.uses)) / len(self.uses)
+
+
+def _alike(result: Result, takers: Mapping[str, Takers]) -> list[_Alike]:
+    """Streams that are alike; operands of one core, or words that meet in one tile, are not."""
+    groups: dict[object, list[ChannelUse]] = {}
     for use in result.channels:
-        if use.name.startswith(_OUTSIDE) and use.label and _moving(use):
-            stem = _NUMBERS.sub("", use.label)
-            groups.setdefault((use.direction, stem, use.beat_words), []).append(use)
-    return (group for group in groups.values() if len(group) >= _SEVERAL)
+        if use.name in takers and _moving(use):
+            key = use.direction, use.beat_words, takers[use.name].shapes
+            groups.setdefault(key, []).append(use)
+    found = []
+    for uses in groups.values():
+        places = [takers[use.name].tiles for use in uses]
+        tiles = frozenset[str]().union(*places)
+        if len(uses) >= _SEVERAL and len(tiles) == sum(map(len, places)):
+            found.append(_Alike(uses, tiles))
+    return found
 
 
-def _one_stream(result: Result, alike: Sequence[ChannelUse], begins: Mapping[str, int]) -> Uneven | None:
-    *rest, most = sorted(alike, key=_moving)
+def _one_stream(
+    result: Result, alike: _Alike, groups: Sequence[_Alike], begins: Mapping[str, int]
+) -> Uneven | None:
+    *rest, most = sorted(alike.uses, key=_moving)
     works, column = _moving(most), column_of(most.name)
     is_one = works > _LONGER * _moving(rest[-1]) and _moving(rest[-1]) <= _LONGER * _moving(rest[0])
     if not is_one or column not in {column_of(use.name) for use in rest}:
         return None
-    cycles = _evenly(result, alike, begins)
+    if max(_computing(result).values(), default=0) >= works:
+        return None
+    cycles = _evenly(result, alike.uses, begins, _beside(result, alike, groups))
     if not _is_enough(result, works, cycles):
         return None
-    share = works / sum(map(_moving, alike))
-    return Uneven(f"{most.name} {most.label!r}", "streams", len(alike), works, share, cycles, {}, False)
+    share = works / sum(map(_moving, alike.uses))
+    name = f"{most.name} {most.label!r}" if most.label else most.name
+    return Uneven(name, "streams", len(alike.uses), works, share, cycles, {}, False)
 
 
-def _evenly(result: Result, uses: Sequence[ChannelUse], begins: Mapping[str, int]) -> int:
-    """Cycles of a run in which these channels move the same number of words, and begin when they do."""
+def _beside(result: Result, alike: _Alike, groups: Sequence[_Alike]) -> float:
+    """Cycles of the longest work that stays where some streams share theirs.
+
+    That of every core does. Channels in the tiles at their other ends go with them, and so do those that
+    are alike and are at the same tiles.
+    """
+    own = [each for each in groups if each.tiles == alike.tiles]
+    names = {use.name for each in own for use in each.uses}
+    others = [
+        _moving(use)
+        for use in result.channels
+        if use.name not in names and place_of(use.name) not in alike.tiles
+    ]
+    return max([*others, *_computing(result).values(), *(each.mean for each in own)])
+
+
+def _computing(result: Result) -> dict[str, int]:
+    """Cycles in which each core computes, by its name."""
+    return {core.name: core.spent.get(CoreCause.RUNNING, 0) for core in result.cores}
+
+
+def _evenly(result: Result, uses: Sequence[ChannelUse], begins: Mapping[str, int], least: float) -> int:
+    """Cycles of a run in which these channels move as many words each, and begin when they do.
+
+    ``least`` is the longest work of all others.
+    """
     longest = max(uses, key=_moving)
     mean = sum(map(_moving, uses)) / len(uses)
     works = result.cycles - longest.spent.get(Cause.IDLE, 0)
     last = max(begins.get(use.name, 0) for use in uses) + works * mean / _moving(longest)
-    return min(round(max(result.cycles - (_moving(longest) - mean), last)), result.cycles)
+    return min(round(max(result.cycles - (_moving(longest) - mean), last, least)), result.cycles)
 
 
 def _uneven_columns(result: Result, begins: Mapping[str, int]) -> Uneven | None:
-    computing = {core.name: core.spent.get(CoreCause.RUNNING, 0) for core in result.cores}
+    computing = _computing(result)
     moving = _like_the_longest(result)
     work = max(computing, moving, key=lambda work: max(work.values(), default=0))
     longest = _by_column(work)
@@ -132,7 +203,8 @@ def _uneven_columns(result: Result, begins: Mapping[str, int]) -> Uneven | None:
     cycles = round(result.cycles - (works - total / len(longest)))
     if work is moving:
         by_name = {use.name: use for use in result.channels}
-        cycles = _evenly(result, [by_name[name] for name in longest.values()], begins)
+        share = sum(computing[name] for name in _by_column(computing).values()) / len(longest)
+        cycles = _evenly(result, [by_name[name] for name in longest.values()], begins, share)
     if not _is_enough(result, works, cycles):
         return None
     name, share, computes = f"column {most}", works / total, work is computing

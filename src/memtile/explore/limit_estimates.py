@@ -12,16 +12,19 @@ from memtile.arch.pl_interface import PLIO_WIDTHS
 from memtile.arch.tiles import GRANULE_WORDS, MM2S, WORD_BYTES
 from memtile.explain.bd_chains import BdChains
 from memtile.explain.deadlock.planned_words import PlannedBd, PlannedWords, descriptor_of
+from memtile.explain.first_wait import first_wait
 from memtile.explain.limit import LEAST, Limit, Resource
 from memtile.explain.names import channel_name
 from memtile.explain.results import ChannelUse, Result
 from memtile.explain.switch_ways import configured_ways, reached
+from memtile.explain.uneven import Takers, place_of
 from memtile.jit.tables import plain
 from memtile.model.state.causes import Cause, CoreCause
 from memtile.model.state.event_columns import ChannelEvent
 from memtile.model.streams.switch_config import PACKET
 from memtile.sim.loop.engine import Engine
 
+_TWO_CHANNELS = "two channels for each stream"
 _TWO = 2  # channels
 _BUSY = 0.6  # of the cycles: what works less is not worth a second channel
 _SATURATED = 0.85  # of the cycles: a PLIO that moves so long is the limit itself
@@ -42,6 +45,27 @@ def channel_begins(result: Result, engine: Engine) -> dict[str, int]:
             last = int(seen[ch, ChannelEvent.FINISHED_TASK]) - works
             begins[use.name] = max(int(seen[ch, ChannelEvent.START_TASK]) if use.tasks == 1 else last, 0)
     return begins
+
+
+def stream_takers(result: Result, engine: Engine) -> dict[str, Takers]:
+    """The other end of each stream to or from external memory that only tiles of cores are at.
+
+    Args:
+        result: of the run.
+        engine: that it ran on.
+    """
+    planned, found = PlannedWords.of(engine, BdChains(engine)), dict[str, Takers]()
+    kernels = {place_of(core.name): core.kernel for core in result.cores}
+    for ch in np.flatnonzero(engine.channels.external >= 0).tolist():
+        senders = {bd.ch for bd in planned.senders.get(ch, ())}
+        ends = senders | {end for bd in planned.bds.get(ch, ()) for end in planned.receivers(bd)}
+        names = [channel_name(engine, end) for end in ends]
+        if ends and all(name.startswith("compute") for name in names):
+            tiles = [place_of(name) for name in names]
+            words = (tuple(sorted({bd.length for bd in planned.bds.get(end, ())})) for end in ends)
+            shapes = zip((kernels.get(tile, "") for tile in tiles), words, strict=True)
+            found[channel_name(engine, ch)] = Takers(frozenset(tiles), tuple(sorted(shapes)))
+    return found
 
 
 def host_of_tasks(result: Result, external: Collection[str], use: ChannelUse) -> int:
@@ -74,33 +98,36 @@ def one_for_all(result: Result, engine: Engine, limited: Limit) -> Limit:
     return Limit(Resource.CHANNELS, says, "a channel for each of them", result.cycles, cycles, estimated=True)
 
 
-def over_two_channels(result: Result, engine: Engine, external: Mapping[str, int], limited: Limit) -> Limit:
+def two_channels(result: Result, engine: Engine, external: Mapping[str, int], name: str) -> Limit | None:
     """A channel with several words in a beat that works nearly always, by an estimate with two for each.
 
     Beats have no room for twice as many words, so that no run shows this. Half of the words take half of the
-    time, and so do the waits for external memory between them, but both channels share the AXI master of
-    their tile, which gets no faster, and neither does a core.
+    time, and so do the waits for external memory between them, but not the one before the first word, and
+    both channels share the AXI master of their tile, which gets no faster, and neither does a core.
 
     Args:
         result: of the run.
         engine: that it ran on.
         external: the channels that a host starts, by name.
-        limited: what limits it by runs.
+        name: of the channel and what it moves.
+
+    Returns:
+        The estimate; None where tiles have no second channel for each, or it saves nothing.
     """
-    use = next((use for use in result.channels if called(use) == limited.name), None)
+    use = next((use for use in result.channels if called(use) == name), None)
     if use is None or use.beat_words == 1:
-        return limited
+        return None
     busy = [each for each in result.channels if _works(each) >= _BUSY * result.cycles]
     if use not in busy or not _have_second(result, engine, busy):
-        return limited
-    work = max(_works(use) // _TWO, _of_masters(result, engine, external))
+        return None
+    first = first_wait(result, use)
+    work = first + max((_works(use) - first) // _TWO, _of_masters(result, engine, external))
     more = sum(host_of_tasks(result, external, each) for each in busy)
     cores = (core.spent.get(CoreCause.RUNNING, 0) for core in result.cores)
     cycles = max([result.cycles - _works(use) + work + more, *cores])
-    if cycles > (1 - LEAST) * (result.cycles if limited.cycles is None else limited.cycles):
-        return limited
-    says = "two channels for each stream"
-    return Limit(Resource.CHANNELS, limited.name, says, result.cycles, cycles, estimated=True)
+    if result.cycles - cycles < LEAST * result.cycles:
+        return None
+    return Limit(Resource.CHANNELS, name, _TWO_CHANNELS, result.cycles, cycles, estimated=True)
 
 
 def _works(use: ChannelUse) -> int:

@@ -6,9 +6,8 @@ Most resources are removed by timing constants. One more buffer is more in the l
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,20 +21,21 @@ from memtile.explain.bank_use import bank_advice
 from memtile.explain.bd_chains import BdChains
 from memtile.explain.deadlock.planned_words import PlannedWords, descriptor_of
 from memtile.explain.limit import LEAST, WORK, Lifted, Limit, Resource, limit_of
-from memtile.explain.lock_waits import owner
 from memtile.explain.names import channel_name, core_name
 from memtile.explain.repairs import SECONDS, spent
 from memtile.explain.results import ChannelUse, Result, Status
 from memtile.explain.slow import SHORT, even_shares, slow_findings
 from memtile.explain.uneven import Uneven, column_of, uneven_work
 from memtile.explore.channel_costs import EXTERNAL, HOST, channel_costs, conflicted, most_spent
+from memtile.explore.fifo_names import buffers_of
 from memtile.explore.limit_estimates import (
     called,
     channel_begins,
     host_of_tasks,
     of_logic,
     one_for_all,
-    over_two_channels,
+    stream_takers,
+    two_channels,
     unpadded_lengths,
     without_zeros,
 )
@@ -43,7 +43,6 @@ from memtile.explore.shared_links import busiest_link
 from memtile.model.state.causes import Cause, CoreCause
 from memtile.model.state.event_columns import ChannelEvent
 from memtile.sim.doors.relaxed_model import Relaxed, relaxed_models
-from memtile.sim.kernels.kernel_core import place
 from memtile.sim.kernels.kernel_lines import kernel_time
 from memtile.sim.loop.engine import Engine
 
@@ -149,11 +148,11 @@ def lifted(result: Result, again: Again, watch: Watch = iter) -> tuple[Lifted, .
 
 def _lifted(result: Result, again: Again, watch: Watch, seen: Relaxed) -> Iterator[Lifted]:
     """The run without each limit; ``seen`` has the model of a run without changes."""
-    engine, begin = seen.engine, spent()
+    engine = seen.engine
     trials = {trial.what: trial for trial in _trials(result, engine)}
     yield from (trials[what].done(result, again) for what in watch(list(trials)))
     if engine is not None:
-        yield from _buffers(result, again, engine, seen.began, watch, begin + SECONDS)
+        yield from _buffers(result, again, engine, seen.began, watch)
 
 
 def with_limit(result: Result, again: Again, watch: Watch = iter) -> Result:
@@ -172,9 +171,8 @@ def with_limit(result: Result, again: Again, watch: Watch = iter) -> Result:
         _cycles(result, again, Trial(Resource.BUFFERS, "", "nothing was changed"))
     found = tuple(_lifted(result, again, watch, seen))
     banks = "" if seen.engine is None else bank_advice(seen.engine)
-    uneven = uneven_work(result, {} if seen.engine is None else channel_begins(result, seen.engine))
-    findings = (*result.findings, *slow_findings(result, found, banks, uneven))
-    limited = limit(result, found, uneven)
+    uneven = uneven_work(result) if seen.engine is None else _uneven(result, seen.engine)
+    limited, split = limit(result, found, uneven), None
     if (
         seen.engine is not None
         and limited is not None
@@ -182,10 +180,20 @@ def with_limit(result: Result, again: Again, watch: Watch = iter) -> Result:
     ):
         limited = without_zeros(result, seen.engine, one_for_all(result, seen.engine, limited))
     if seen.engine is not None and limited is not None and limited.resource in _OF_STREAMS:
-        limited = over_two_channels(result, seen.engine, _external(seen.engine), limited)
+        split = two_channels(result, seen.engine, _external(seen.engine), limited.name)
+        limited = _shorter(limited, split)
     if seen.engine is not None and limited is not None and limited.resource in (*WORK, Resource.OUTSIDE):
         limited = of_logic(result, seen.engine, limited)
+    findings = (*result.findings, *slow_findings(result, found, banks, uneven, split))
     return replace(result, lifted=found, limit=limited, findings=findings)
+
+
+def _shorter(limited: Limit, split: Limit | None) -> Limit:
+    """The estimate with two channels if it is shorter than what limits a run by runs."""
+    if split is None or split.cycles is None:
+        return limited
+    is_shorter = limited.cycles is None or split.cycles <= (1 - LEAST) * limited.cycles
+    return split if is_shorter else limited
 
 
 def limit(result: Result, found: Sequence[Lifted], uneven: Uneven | None = None) -> Limit | None:
@@ -301,9 +309,14 @@ def _slowest(result: Result, engine: Engine | None) -> Iterator[Trial]:
         yield Trial(Resource.SLOWEST, order[0].name, what, computing=percent)
 
 
+def _uneven(result: Result, engine: Engine) -> Uneven | None:
+    """The column or stream that has most of the work, with what its engine knows."""
+    return uneven_work(result, channel_begins(result, engine), stream_takers(result, engine))
+
+
 def _even(result: Result, engine: Engine | None) -> Iterator[Trial]:
     """Cores that compute as long in each column as in the others, and begin when they do."""
-    uneven = uneven_work(result)
+    uneven = None if engine is None else _uneven(result, engine)
     if engine is None or uneven is None or not uneven.computes:
         return
     mean = sum(uneven.longest.values()) / len(uneven.longest)
@@ -406,12 +419,9 @@ class _Room:
 
 
 def _buffers(
-    result: Result, again: Again, engine: Engine, began: Mapping[int, int], watch: Watch, end: float
+    result: Result, again: Again, engine: Engine, began: Mapping[int, int], watch: Watch
 ) -> Iterator[Lifted]:
-    """The run with one more buffer: everywhere first, then for some while for each object FIFO that helps.
-
-    ``end`` is in seconds of the processor.
-    """
+    """The run with one more buffer: everywhere first, then for some while for each object FIFO that helps."""
     labels = {use.name: use.label for use in result.channels}
     rooms = sorted(_rooms(engine, began, labels), key=lambda room: (room.buffers, -_waited(result, room)))
     if not rooms or not _waits_for_locks(result):
@@ -419,9 +429,14 @@ def _buffers(
     names = [room.name for room in rooms]
     every = _together(rooms, _listed(names) if len(names) <= _NAMED else "all object FIFOs and rings")
     together = _trial(every).done(result, again)
+    single: list[Lifted] = []
+    try:
+        for each in _single(result, _until(again, spent() + SECONDS), rooms, began, together, watch):
+            single.append(each)  # what was tried in time stays
+    except _LateError:
+        together = replace(together, what=f"{together.what}; not all were tried alone")
     yield together
-    with suppress(_LateError):
-        yield from _single(result, _until(again, end), rooms, began, together, watch)
+    yield from single
 
 
 class _LateError(Exception):
@@ -453,11 +468,21 @@ def _single(
     if len(rooms) == 1 or (together.cycles is not None and together.saves(result.cycles) < LEAST):
         return
     by_name = {room.name: room for room in rooms[:_MOST]}
-    alone = {name: _trial(by_name[name]).done(result, again) for name in watch(list(by_name))}
+    alone: dict[str, Lifted] = {}
+    late: _LateError | None = None
+    try:
+        for name in watch(list(by_name)):
+            alone[name] = _trial(by_name[name]).done(result, again)
+    except _LateError as error:
+        late = error
     helps = [each for each in alone.values() if each.saves(result.cycles) >= LEAST]
     yield from sorted(helps, key=lambda each: each.saves(result.cycles))
-    pairs = list(_pairs(result, again, by_name, alone, together))
-    yield from pairs
+    if late is not None:
+        raise late
+    pairs: list[Lifted] = []
+    for each in _pairs(result, again, by_name, alone, together):
+        pairs.append(each)
+        yield each
     fewer = max(each.saves(result.cycles) for each in (*alone.values(), *pairs))
     if len(rooms) <= _MOST and fewer <= together.saves(result.cycles) - LEAST:
         yield from _needed(result, again, by_name, alone, together)
@@ -542,7 +567,7 @@ def _rooms(engine: Engine, began: Mapping[int, int], labels: Mapping[str, str]) 
         added = _added(engine, taking, giving)
         if added and value >= added:
             users = [labels.get(channel_name(engine, ch), "") for ch in (*taking, *giving)]
-            groups.setdefault(_owner(engine, lock, users, known), {})[lock] = added
+            groups.setdefault(buffers_of(engine, lock, users, known), {})[lock] = added
     for name, more in groups.items():
         yield _Room(name, more, min(began[lock] // added for lock, added in more.items()))
 
@@ -557,37 +582,3 @@ def _added(engine: Engine, takers: Mapping[int, int], givers: Mapping[int, int])
     if any(value >= 0 for value in takers.values()):
         return 0  # it waits for one value, and counts nothing
     return max((*(-value for value in takers.values()), *givers.values(), 1))
-
-
-_MLIR_LOCK = re.compile(r"%?(.+?)(_cons)?_(?:prod|cons)_lock(?:_\d+)?")
-_MANY_ENDS = re.compile(r"(.+)_\d+")
-_OWN_LOCK = re.compile(r"(.+)[._ ](?:free|empty)")
-
-
-def fifo_of(name: str, known: Collection[str]) -> str:
-    """The object FIFO of MLIR whose lock has a name; empty if it is none.
-
-    Args:
-        name: ``in_cons_prod_lock_0`` of one consumer, ``in_1_cons_prod_lock_0`` of the second of several.
-        known: names of channels, which are called after their object FIFOs.
-    """
-    found = _MLIR_LOCK.fullmatch(name)
-    if found is None:
-        return ""
-    several = _MANY_ENDS.fullmatch(found[1])
-    if found[2] and found[1] not in known and several and several[1] in known:
-        return several[1]
-    return found[1]
-
-
-def _owner(engine: Engine, lock: int, labels: Sequence[str], known: Collection[str]) -> str:
-    """The object FIFO, or else the buffers, whose free ones a lock counts, as the user calls them."""
-    name = engine.lock_names.get(lock, "")
-    if fifo := fifo_of(name, known):
-        return f"@{fifo}"
-    if found := _OWN_LOCK.fullmatch(name):
-        return repr(found[1])
-    buffers = next((repr(label) for label in labels if label), "")
-    tile, number = owner(engine, lock)
-    called = f"lock {number}{f' {name!r}' if name else ''} of tile {place(engine.spec, tile)}"
-    return f"{buffers} ({called})" if buffers else f"the buffers of {called}"
