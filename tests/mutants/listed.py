@@ -2353,8 +2353,8 @@ MUTANTS = (
     Mutant(
         "a core that goes on leaves packets",
         "explain/deadlock/sent_elsewhere.py",
-        "if ch not in givers or many <= 0:",
-        "if ch not in givers or many >= 0:",
+        "if ch not in givers or many <= 0 or done",
+        "if ch not in givers or many >= 0 or done",
         "tests/faults/test_sent_elsewhere.py::test_a_packet_with_the_id_of_another_core_is_named",
     ),
     Mutant(
