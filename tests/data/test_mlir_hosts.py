@@ -169,9 +169,12 @@ def test_tokens_of_other_tiles_reach_the_firmware() -> None:
 
 def test_a_token_whose_controller_id_has_no_flow_is_named_with_both_ids() -> None:
     (finding,) = loaded(tokens(2)).run(NUMBERS, max_cycles=20_000).result.findings
-    says = "is stuck at slave port CTRL0 of tile (0, 2): its controller id is 2, and the port takes 1."
-    assert (finding.code, finding.message.partition("(0,2) S2MM 0, which ")[2]) == ("MT0313", says)
-    assert finding.fix == "Give the tile the controller id 1, or the packet flow id 2."
+    says = (
+        "The packet flow of line 7 takes packets of id 1 from the control port of compute(0,2), "
+        "whose tokens are of id 2: none gets there."
+    )
+    assert (finding.code, finding.message) == ("MT0341", says)
+    assert finding.fix == "Give the flow the id 2, or the tile the controller id 1."
 
 
 def test_the_firmware_takes_its_time_between_two_tasks() -> None:
