@@ -31,8 +31,8 @@ def file_changes(
 ) -> Iterator[GraphChange]:
     """Other files for input PLIOs, in no order.
 
-    A file of another name than its PLIO is one only if two PLIOs read one, and if all that is expected is in
-    files: of an array nobody knows whether a file of the folder holds it too.
+    A file whose name is not that of the PLIO is tried only if two PLIOs read the same file and all expected
+    words come from files: a file of the folder could hold an expected array as well.
 
     Args:
         objects: of a description.
@@ -69,7 +69,7 @@ def _beside(folder: Path, file: str, taken: set[Path]) -> list[str]:
 
 
 def _is_readable(path: Path) -> bool:
-    """Whether it is a file of some size; whoever opens a pipe waits for its other end."""
+    """Whether it is a regular file that is not too large: opening a pipe would block."""
     return path.is_file() and path.stat().st_size <= _LARGEST
 
 

@@ -41,7 +41,7 @@ class _Stream(NamedTuple):
 
     @property
     def fits(self) -> bool:
-        """Whether both ends move as many words in an iteration."""
+        """Whether both ends move the same number of words in an iteration."""
         return self.puts is not None and self.puts * self.turns[0] == self.gets * self.turns[1]
 
 

@@ -154,10 +154,10 @@ def _with_few_numbers(name: str, subject: Subject, known: Collection[tuple[str, 
 
 
 def _key(finding: Finding) -> tuple[str, ...]:
-    """What findings have in common that say the same with other numbers; a refusal may be about these.
+    """Key of a finding that is the same in runs with other numbers; a refusal may be about the numbers.
 
-    Which task of a channel is the last one before all waits for ever, and who of the others waits in the
-    middle of its own, hangs on the numbers: of a hang, the channel that lacks words counts.
+    In a hang the numbers decide which task of a channel is the last one, and which other channels stop within
+    theirs, so only the channel that lacks words counts.
     """
     first = finding.sides[0] if finding.sides and finding.code not in _REFUSED else None
     if first is None:

@@ -121,10 +121,10 @@ class _Steps:
         return known
 
     def _needs_all(self, write: _Write, step: HostStep) -> bool:
-        """Whether a task writes what the last words make that a channel has brought before a wait for it.
+        """Whether a task writes results of the last words that a channel read before a wait for that channel.
 
-        It does if both have had the same part of all their words by then: the end of what brings them comes
-        before the end of what writes them.
+        It does if both channels have had the same share of all their words by then: reading ends before the
+        results are written.
         """
         if step.ch not in self.brings or step.room:
             return False
