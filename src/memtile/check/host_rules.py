@@ -96,8 +96,8 @@ def _before(subject: Subject, wait: TokenWait, ch: int) -> Iterator[GivenTask]:
 def _unawaited_result(subject: Subject, wait: TokenWait, named: Sequence[GivenTask]) -> GivenTask | None:
     """The task that a host may mean that waits for an MM2S channel in vain.
 
-    It is of the S2MM channel with that number, and is pushed before the wait; nobody waits for one of the
-    tokens of that channel, and the token of this task is the first that was not taken yet.
+    It is of the S2MM channel with that number, and is pushed before the wait. One of the tokens
+    of that channel is never awaited, and that of this task is the first that was not taken yet.
 
     Args:
         subject: the design.

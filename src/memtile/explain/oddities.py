@@ -261,7 +261,7 @@ def _names(finding: Finding, places: Collection[str]) -> bool:
 
 
 def _is_sent_by(finding: Finding, senders: Collection[str]) -> bool:
-    """Whether words are left over that some have sent, who sent others before there was anything to send."""
+    """Whether words are left over from senders that sent others before there was anything to send."""
     return finding.code == _LEFT_OVER and any(side.who in senders for side in finding.sides[1:])
 
 

@@ -257,7 +257,7 @@ def with_causes(
 def _instead(findings: Sequence[Finding], cause: Finding) -> list[Finding]:
     """The findings with a descriptor at the wrong words instead of the races that it has there.
 
-    Words that nobody writes follow from those races, and have no finding of their own.
+    Words that are never written follow from those races, and have no finding of their own.
     """
     at = cause.sides[0]
     races = [

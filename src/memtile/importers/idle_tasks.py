@@ -1,4 +1,4 @@
-"""Tasks that a host sequence configures and never starts; who waits for what they would do is no cause."""
+"""Tasks that a host sequence configures and never starts; what waits for them is not the cause."""
 
 from __future__ import annotations
 
