@@ -131,6 +131,9 @@ def test_what_a_core_does_with_a_buffer_says_who_moves_it() -> None:
     assert both != READS
     (finding,) = found(both)
     assert finding.fix == "Let one of these two BDs use buffer 'y'."
+    assert finding.sides[0].who == "compute(0,2) MM2S 0"
+    (finding,) = found(both.replace(f"{x}\n{y}", f"{y}\n{x}"))
+    assert finding.sides[0].who == "compute(0,2) S2MM 0"
 
 
 @pytest.mark.parametrize(

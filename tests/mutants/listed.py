@@ -1924,7 +1924,7 @@ MUTANTS = (
         "importers/mlir/left_out_buffers.py",
         "first if after < list(self._known).index(own) else last",
         "last",
-        f"{LEFT_OUT}::test_the_descriptor_that_moves_another_buffer_is_named",
+        f"{LEFT_OUT}::test_what_a_core_does_with_a_buffer_says_who_moves_it",
     ),
     Mutant(
         "what moves a buffer with other locks was to move any that is left out",
@@ -7852,13 +7852,6 @@ MUTANTS = (
         "explore/channel_costs.py",
         '{"unlimited": Unlimited.DESCRIPTORS, **_OF_EACH_BD}',
         '{"unlimited": Unlimited.DESCRIPTORS}',
-        "tests/timing/test_planted_bottlenecks.py::test_what_locks_and_ports_cost_at_each_descriptor_goes_with_its_switch",
-    ),
-    Mutant(
-        "short descriptors that follow at once meet in banks",
-        "explore/channel_costs.py",
-        "without = resource == Resource.DESCRIPTORS and not",
-        "without = resource == Resource.PIECES and not",
         "tests/timing/test_planted_bottlenecks.py::test_what_locks_and_ports_cost_at_each_descriptor_goes_with_its_switch",
     ),
     Mutant(

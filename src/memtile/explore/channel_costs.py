@@ -75,20 +75,7 @@ def channel_costs(result: Result) -> Iterator[ChannelCost]:
         spent = sum(use.spent.get(cause, 0) for use in result.channels)
         if (use := most_spent(result.channels, cause)) and spent >= LEAST * result.cycles:
             costs = {name: int(value) for name, value in constants.items()}
-            yield ChannelCost(resource, called(use), what, costs | _also(result, resource))
-
-
-def _also(result: Result, resource: Resource) -> dict[str, int]:
-    """Limits that go with a resource: short BDs that follow at once meet in banks, as long ones do not."""
-    without = resource == Resource.DESCRIPTORS and not _conflicts(result)
-    return {"unlimited": int(Unlimited.DESCRIPTORS | Unlimited.BANKS)} if without else {}
-
-
-def _conflicts(result: Result) -> bool:
-    """Whether bank conflicts cost a channel or core of a run anything worth a trial."""
-    least = LEAST * result.cycles
-    channels = any(use.spent.get(Cause.BANK_CONFLICT, 0) >= least for use in result.channels)
-    return channels or any(core.spent.get(CoreCause.BANK_CONFLICT, 0) >= least for core in result.cores)
+            yield ChannelCost(resource, called(use), what, costs)
 
 
 def conflicted(result: Result) -> str:
