@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from memtile import Array, Descriptor
+from memtile.arch.packets import PacketOperation, control_header
 from memtile.bd.codec import encode
 from memtile.check.check import check
 from memtile.check.check_result import CheckResult
@@ -49,6 +50,7 @@ STEPS["half"] = STEPS["out"].replace("1, 256]", "1, 128]")
 STEPS["rest"] = STEPS["half"].replace("%back[0, 0, 0, 0]", "%back[0, 0, 0, 128]").replace("id = 5", "id = 6")
 STEPS["wait half"] = STEPS["wait out"]
 STEPS["in 2 of its own"] = STEPS["in 1 of its own"].replace("0, 128]", "0, 64]")
+STEPS["in 2"] = STEPS["in 2 of its own"].replace("id = 1", "id = 0")
 STEPS["back by 0"] = STEPS["out"].replace("id = 5", "id = 0")
 
 
@@ -177,6 +179,43 @@ def test_a_run_knows_an_end_by_a_wait_or_by_what_follows_from_it(tmp_path: Path,
     first = ("half", "in 0") if proof == "wait half" else ("out", "in 0")
     last = ("rest",) if proof == "wait half" else ()
     assert ran(tmp_path, *first, proof, *last, "in 1", "wait out").findings == ()
+
+
+CONTROL = """    %core = aie.tile(0, 2)
+    aie.packet_flow(1) {
+      aie.packet_source<%door, DMA : 1>
+      aie.packet_dest<%core, TileControl : 0>
+    }
+    aie.shim_dma_allocation @control(%door, MM2S, 1)
+    aie.runtime_sequence(%packet : memref<2xi32>, """
+LOCK_5, LENGTH = 0x1F050, 0x1D000  # a lock of a compute tile; BD 0 of an interface tile
+STEPS["control"] = (
+    "aiex.npu.dma_memcpy_nd(%packet[0, 0, 0, 0][1, 1, 1, 2][0, 0, 0, 1], "
+    "packet = <pkt_id = 1, pkt_type = 0>) {metadata = @control, id = 9 : i64} : memref<2xi32>"
+)
+
+
+def controlled(tmp_path: Path, tile: str, address: int, *steps: str) -> list[str]:
+    """Codes of what is found beside a control packet that writes a register of a tile."""
+    file = tmp_path / "design.mlir"
+    design = text(*steps, "wait out").replace("    aie.runtime_sequence(", CONTROL)
+    file.write_text(design.replace("packet_dest<%core", f"packet_dest<%{tile}"))
+    packet = np.array([control_header(PacketOperation.WRITE, address), 63], np.uint32).view(np.int32)
+    arrays = [np.arange(256, dtype=np.int32) for _ in range(2)]
+    return [finding.code for finding in load(file).run(packet, *arrays, check=True).result.findings]
+
+
+def test_a_control_packet_leaves_bds_of_other_tiles_in_use(tmp_path: Path) -> None:
+    """It sets a lock of a core that has no other part in it."""
+    fine, written = ("in 0", "wait in", "control", "out", "in 1"), ("three rows", "control", "in 2", "out")
+    assert controlled(tmp_path, "core", LOCK_5, *fine) == []
+    assert controlled(tmp_path, "core", LOCK_5, *written) == ["MT0207"]
+
+
+def test_what_a_control_packet_writes_is_no_bd_in_use(tmp_path: Path) -> None:
+    """Nothing says what it follows: here the task has read its descriptor, which is written behind it."""
+    steps = ("three rows", "control", "in 2 of its own", "out")
+    assert controlled(tmp_path, "door", LENGTH, *steps) == []
 
 
 def test_a_run_finds_what_only_one_task_of_another_channel_proves(tmp_path: Path) -> None:

@@ -1309,6 +1309,20 @@ MUTANTS = (
         "tests/data/test_host_between_runs.py::test_a_host_that_uses_other_words_or_waits_is_none[None]",
     ),
     Mutant(
+        "a control packet says that all BDs of the array are free",
+        "sim/races/race_watch.py",
+        "if (barriers[:, 1] == PAUSE).any():",
+        "if len(barriers):",
+        "tests/faults/test_bd_reuse.py::test_a_control_packet_leaves_bds_of_other_tiles_in_use",
+    ),
+    Mutant(
+        "a control packet leaves BDs of its own tile in use",
+        "sim/races/race_watch.py",
+        "self.bds.forget_tile(tile)",
+        "pass",
+        "tests/faults/test_bd_reuse.py::test_what_a_control_packet_writes_is_no_bd_in_use",
+    ),
+    Mutant(
         "what a tool reads at the end of a run is done by a host",
         "sim/races/race_watch.py",
         "self._state().noting[ON], self.is_halfway = 0, halfway",

@@ -48,7 +48,7 @@ class NoteKind(IntEnum):
     LOOK = 6  # agent that the host sees the state of
     LOOK_AT_LOCK = 7  # lock
     START = 8  # agent that the host gives work to
-    BARRIER = 9  # all of before comes before all of after
+    BARRIER = 9  # 1 for a pause, tile of a control packet's act: all of before comes before all of after
     FILL = 10  # first word, words: written by nobody who can be in anybody's way
     SEND = 11  # label of a word that a core sends
 
@@ -229,7 +229,7 @@ def filled(st: State, first: int, words: int) -> None:
 
 
 @jit
-def barrier(st: State) -> None:
-    """A control packet acts, which nobody follows: all of before comes before it, it before all the rest."""
+def barrier(st: State, tile: int) -> None:
+    """A control packet acts on a tile, ordered by nobody: what was before comes before it, it before the rest."""
     if st.noting[ON] > 0:
-        note(st, NoteKind.BARRIER, HOST, 0, 0, 0)
+        note(st, NoteKind.BARRIER, HOST, 0, 0, tile)

@@ -190,10 +190,10 @@ def store(st: State, tile: int, word: int, last: int) -> None:
     """Write one data word."""
     controls = st.controls
     at = controls.address[tile]
-    notes.barrier(st)
+    notes.barrier(st, tile)
     st.clock.by_packet[0] += 1
     answered = axi.write(st, tile, at, word) if at % WORD_BYTES == 0 else axi.refuse(st, tile)
-    notes.barrier(st)
+    notes.barrier(st, tile)
     if answered == axi.SLAVE_ERROR:
         st.registers[controls.status[tile]] |= ACCESS
         signal(st, tile, TileSignal.CONTROL_PACKET)
@@ -244,9 +244,9 @@ def answer(st: State, tile: int) -> None:
         put(st, tile, header_at(st.spec, tile, controls.response[tile] & STREAM_MASK), 0)
         return
     at = controls.address[tile]
-    notes.barrier(st)
+    notes.barrier(st, tile)
     value = axi.read(st, tile, at) if at % WORD_BYTES == 0 else axi.refuse(st, tile)
-    notes.barrier(st)
+    notes.barrier(st, tile)
     if value == axi.SLAVE_ERROR:
         st.registers[controls.status[tile]] |= ACCESS
         signal(st, tile, TileSignal.CONTROL_PACKET)

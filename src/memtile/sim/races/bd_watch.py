@@ -2,8 +2,8 @@
 
 A task uses its descriptors from the push until the host knows that it has ended: by a wait for it, or for
 something that comes after its last access. So the model's slow host hides nothing. Descriptors are compared
-after each step of a host; what is as before at the next push has not changed. A control packet, which nothing
-follows, and a reset leave nothing in use.
+after each step of a host; what is as before at the next push has not changed. A reset leaves nothing in use,
+a control packet, which nothing follows, nothing in its tile.
 """
 
 from __future__ import annotations
@@ -131,6 +131,13 @@ class BdWatch:
         self._open.clear()
         self._words.clear()
         self._changed.clear()
+
+    def forget_tile(self, tile: int) -> None:
+        """No task of a tile is known to be in use: a control packet has done something there."""
+        tiles = self._state().channels.tile
+        self._open = {ch: own for ch, own in self._open.items() if tiles[ch] != tile}
+        self._words = {bd: words for bd, words in self._words.items() if bd[0] != tile}
+        self._changed = {bd: change for bd, change in self._changed.items() if bd[0] != tile}
 
     def look(self, place: str) -> None:
         """A host has done a step, which is said at a place."""

@@ -287,8 +287,11 @@ class RaceWatch:
     def _prepare(self, noted: Ints) -> None:
         """Give slots and rows to all whom the notes name, and places to external memory."""
         what, agents = noted[:, 0] & ((1 << SITE_LSB) - 1), noted[:, 0] >> AGENT_LSB
-        if (what == NoteKind.BARRIER).any():
+        barriers = noted[what == NoteKind.BARRIER]
+        if (barriers[:, 1] == PAUSE).any():
             self.bds.forget()
+        for tile in np.unique(barriers[:, 2]).tolist():
+            self.bds.forget_tile(tile)
         self._allot(np.unique(np.concatenate([agents, noted[what == NoteKind.START, 1]])).tolist())
         about_locks = np.isin(what, _LOCK_NOTES)
         locks = np.unique(noted[about_locks, 1])
