@@ -118,7 +118,7 @@ def test_moves_that_are_all_too_near_or_too_far_apart() -> None:
     [
         runs(0, 16, 32, size=16, elements=48),
         runs(0, 8, 16, size=16, elements=32),  # windows that overlap, up to the end
-        runs(0, 8, 16, size=16, elements=64),  # in more than they would fill
+        [WHOLE, *runs(0, 8, 16)],  # in more than they would fill
         runs(8, 16, 24, size=16, elements=48),
         runs(0, 8, size=16, elements=32),  # two that need a border
         runs(0, 8, 16, 24),  # in a memory of which nobody knows who fills it

@@ -16455,7 +16455,7 @@ MUTANTS = (
         "importers/unmoved_arrays.py",
         "if name not in named)",
         "if name)",
-        "tests/faults/test_unmoved_arrays.py::test_what_may_be_meant_is_not_named",
+        "tests/faults/test_unmoved_arrays.py::test_an_array_that_a_patched_address_moves_is_not_named",
     ),
     Mutant(
         "other elements of an array are the same ones",
