@@ -7954,21 +7954,21 @@ MUTANTS = (
     ),
     Mutant(
         "object FIFOs that help only together are named with all others",
-        "explore/relaxed.py",
+        "explore/more_buffers.py",
         "        if fewer.saves(result.cycles) > least:",
         "        if fewer.saves(result.cycles) > 1:",
         "tests/timing/test_planted_bottlenecks.py::test_object_fifos_that_help_only_together_are_named_without_others",
     ),
     Mutant(
         "object FIFOs that were tried in time are forgotten",
-        "explore/relaxed.py",
+        "explore/more_buffers.py",
         "    if late is not None:\n        raise late\n",
         "",
         "tests/timing/test_planted_bottlenecks.py::test_single_object_fifos_are_tried_for_some_seconds",
     ),
     Mutant(
         "single object FIFOs that help are not counted",
-        "explore/relaxed.py",
+        "explore/more_buffers.py",
         "    yield from single\n",
         "",
         "tests/timing/test_planted_bottlenecks.py::test_object_fifos_that_were_tried_in_time_are_named",
@@ -7989,7 +7989,7 @@ MUTANTS = (
     ),
     Mutant(
         "single object FIFOs are tried for however long it takes",
-        "explore/relaxed.py",
+        "explore/more_buffers.py",
         "        if spent() > end:",
         "        if spent() < 0:",
         "tests/timing/test_planted_bottlenecks.py::test_single_object_fifos_are_tried_for_some_seconds",
@@ -8059,7 +8059,7 @@ MUTANTS = (
     ),
     Mutant(
         "a host that overflows queues is tried once",
-        "explore/relaxed.py",
+        "explore/trial.py",
         "if cycles is None and self.instead is not None:",
         "if False:",
         "tests/timing/test_limit.py::test_a_host_with_less_to_do_is_tried_with_twice_as_much_where_queues_overflow",
@@ -8108,7 +8108,7 @@ MUTANTS = (
     ),
     Mutant(
         "who takes several at once is given one more buffer",
-        "explore/relaxed.py",
+        "explore/more_buffers.py",
         "more = {lock: began[lock] for lock in room.more}",
         "more = {lock: 1 for lock in room.more}",
         "tests/timing/test_limit.py::test_the_planted_limit_is_named_with_its_gain[four_at_once]",
