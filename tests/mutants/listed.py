@@ -14093,6 +14093,27 @@ MUTANTS = (
         "tests/faults/test_sent_elsewhere.py::test_what_a_lock_began_with_and_what_another_channel_sent_is_not_blamed_on_a_sender",
     ),
     Mutant(
+        "of two receivers with too much the first is meant",
+        "explain/deadlock/sent_elsewhere.py",
+        "found[0] if len(found) == 1 else None",
+        "found[0] if found else None",
+        "tests/faults/test_sent_elsewhere.py::test_what_a_lock_began_with_and_what_another_channel_sent_is_not_blamed_on_a_sender",
+    ),
+    Mutant(
+        "a core that waits for another lock leaves its packets",
+        "explain/deadlock/sent_elsewhere.py",
+        " and waits.givers.ended(core)",
+        "",
+        "tests/faults/test_sent_elsewhere.py::test_what_a_lock_began_with_and_what_another_channel_sent_is_not_blamed_on_a_sender",
+    ),
+    Mutant(
+        "a core leaves what it never takes",
+        "explain/deadlock/sent_elsewhere.py",
+        "if lock in running.taken and",
+        "if",
+        "tests/faults/test_sent_elsewhere.py::test_another_core_that_has_ended_has_nothing_to_do_with_what_is_left",
+    ),
+    Mutant(
         "what comes from others was sent",
         "explain/deadlock/sent_elsewhere.py",
         " and ch not in others",
