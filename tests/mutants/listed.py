@@ -2440,8 +2440,8 @@ MUTANTS = (
     Mutant(
         "the end of what brings words ends what they make",
         "check/external_order.py",
-        "        if step.ch not in self.brings or step.room:\n            return False",
-        "        if step.ch or step.room:\n            return False",
+        "        if step.ch not in self.brings:\n            return False",
+        "        if step.ch:\n            return False",
         "tests/faults/test_external_order.py::test_the_end_of_what_brings_words_is_not_the_end_of_what_they_make",
     ),
     Mutant(
@@ -2669,9 +2669,9 @@ MUTANTS = (
     ),
     Mutant(
         "a wait for one task ends all of its channel",
-        "check/bd_reuse.py",
-        "ended = self.pushed[step.ch].ended(step.many, by_token=step.token)",
-        "ended = self.pushed[step.ch].count",
+        "check/open_tasks.py",
+        "return own.ended(step.many, by_token=step.token)",
+        "return own.count",
         "tests/faults/test_bd_reuse.py::test_a_wait_for_one_task_leaves_the_next_in_use",
     ),
     Mutant(
@@ -14072,10 +14072,52 @@ MUTANTS = (
     Mutant(
         "a lock ends no task before the one that takes it",
         "check/external_order.py",
-        "if giving and giving[-1] > known.get(other, 0):",
-        "if giving and giving[-1] < known.get(other, 0):",
+        "if giving and giving[-1] > known[other]:",
+        "if giving and giving[-1] < known[other]:",
         "tests/faults/test_external_order.py::"
         "test_a_wait_for_what_a_lock_holds_back_is_one_for_the_end_before_it",
+    ),
+    Mutant(
+        "a wait for words ends nothing that connected channels do",
+        "check/external_order.py",
+        "return write.until * all_brought >= brought * self.in_all[write.task.ch]",
+        "return True",
+        "tests/faults/test_external_order.py::test_a_wait_for_what_was_written_after_other_words_is_one_for_these",
+    ),
+    Mutant(
+        "the end of an output is that of words alone",
+        "check/external_order.py",
+        "        if step.ch not in self.brings:\n            return False\n",
+        "",
+        "tests/faults/test_external_order.py::test_the_end_of_a_second_output_is_taken_for_that_of_the_first",
+    ),
+    Mutant(
+        "a lock of a later task is taken already",
+        "check/external_order.py",
+        "[: known[ch]]",
+        "",
+        "tests/faults/test_external_order.py::test_a_wait_for_what_a_lock_holds_back_is_one_for_the_end_before_it[-1]",
+    ),
+    Mutant(
+        "room in a queue is the end of all tasks",
+        "check/open_tasks.py",
+        "max(own.count - MEMORY.queue_depth, 0)",
+        "own.count",
+        "tests/faults/test_external_order.py::test_room_in_a_queue_says_nothing_of_the_end_of_a_single_task[S2MM]",
+    ),
+    Mutant(
+        "room in a queue is the end of none",
+        "check/open_tasks.py",
+        "max(own.count - MEMORY.queue_depth, 0)",
+        "0",
+        "tests/faults/test_external_order.py::test_room_behind_five_tasks_is_the_end_of_the_first",
+    ),
+    Mutant(
+        "a poll of anything ends nothing",
+        "check/open_tasks.py",
+        "            self.open.clear()\n            return\n",
+        "            return\n",
+        "tests/faults/test_external_order.py::test_a_poll_of_another_bit_may_wait_for_the_end_of_everything",
     ),
     Mutant(
         "a lock leads no further than one task",

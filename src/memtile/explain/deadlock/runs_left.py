@@ -59,7 +59,7 @@ def runs_left(ch: int, receiver: int, waits: EngineWaits) -> RunsLeft | None:
 
 
 def _left(ch: int, bds: Sequence[int], waits: EngineWaits) -> dict[int, float]:
-    """By lock that no other channel takes the number of runs of a chain that it has units for, as a fraction."""
+    """By lock that no other channel takes, for how many runs of a chain it has units, as a fraction."""
     units, chains = Counter[int](), waits.chains
     tile = int(waits.engine.channels.tile[ch])
     for bd in bds:
