@@ -14170,6 +14170,27 @@ MUTANTS = (
         "tests/data/test_repairs.py::test_a_wait_for_one_of_two_outputs_is_kept_where_one_for_the_other_is_missing",
     ),
     Mutant(
+        "a transfer of a host says how long each of its packets is",
+        "explain/deadlock/word_balance.py",
+        "if external and any(headers):",
+        "if external and False:",
+        "tests/faults/test_shared_streams.py::test_kept_headers_are_words_of_the_lengths_at_the_other_end",
+    ),
+    Mutant(
+        "rings of as many words agree, whatever headers they take",
+        "explain/deadlock/word_balance.py",
+        " == 1 and not any(headers):",
+        " == 1:",
+        "tests/faults/test_shared_streams.py::test_kept_headers_are_words_of_the_lengths_at_the_other_end",
+    ),
+    Mutant(
+        "a sender has room for the headers that its receiver takes",
+        "explain/deadlock/word_balance.py",
+        "return -self.planned.header_words(bd, end.ch)",
+        "return 0",
+        "tests/faults/test_shared_streams.py::test_kept_headers_are_words_of_the_lengths_at_the_other_end",
+    ),
+    Mutant(
         "a receiver takes each packet with one descriptor",
         "explain/deadlock/word_balance.py",
         "_is_multiple(bd.length - added, length - added)",
