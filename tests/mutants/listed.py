@@ -2470,8 +2470,8 @@ MUTANTS = (
     Mutant(
         "a half at another place leaves its races",
         "explain/wrong_buffers.py",
-        "if cause.code == _CODE and who in alone - used:",
-        "if cause.code == _CODE and who in used:",
+        "if cause.code == _CODE and who in alone]",
+        "if cause.code != _CODE and who in alone]",
         "tests/data/test_race_repairs.py::"
         "test_a_half_that_is_written_in_the_place_of_the_other_one_has_its_begin_named",
     ),
@@ -14224,6 +14224,20 @@ MUTANTS = (
         "return found | {id(value)",
         "return found or {id(value)",
         "tests/clients/test_python_repairs.py::test_names_in_a_tuple_may_stand_in_another_order_and_less_data_is_no_repair",
+    ),
+    Mutant(
+        "of two writers one takes the place of all races",
+        "explain/wrong_buffers.py",
+        "if len(causes) == 1 else told",
+        "if causes else told",
+        "tests/data/test_race_repairs.py::test_of_two_writers_that_may_be_in_the_wrong_buffer_none_takes_the_place_of_races",
+    ),
+    Mutant(
+        "a writer in a wrong buffer is named as two findings",
+        "explain/wrong_buffers.py",
+        "(each.code, each.sides) != (cause.code, cause.sides)",
+        "each.code",
+        "tests/data/test_race_repairs.py::test_a_writer_in_the_buffer_of_another_stream_is_named_once_and_without_its_races",
     ),
     Mutant(
         "the place of a reader counts all that its channel reads",
