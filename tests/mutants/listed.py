@@ -3648,14 +3648,14 @@ MUTANTS = (
     ),
     Mutant(
         "a graph that has not ended comes to rest when its host looks at the outputs",
-        "adf/running.py",
+        "adf/graph_states.py",
         "state.ended and not state.is_endless",
         "not state.is_endless",
         "tests/data/test_adf_runs.py::test_after_the_last_end_what_is_on_its_way_arrives[1]",
     ),
     Mutant(
         "a graph without end runs to the limit when its host looks at the outputs",
-        "adf/running.py",
+        "adf/graph_states.py",
         "state.ended and not state.is_endless",
         "state.ended",
         "tests/data/test_adf_runs.py::test_after_the_last_end_what_is_on_its_way_arrives[None]",
