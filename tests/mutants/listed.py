@@ -3642,8 +3642,8 @@ MUTANTS = (
     Mutant(
         "files that main reads after end() lack what is on its way",
         "adf/running.py",
-        "for state in states):\n            self._run_out()\n",
-        "for state in states):\n            pass\n",
+        "have_ended():\n            self._run_out()\n",
+        "have_ended():\n            pass\n",
         "tests/data/test_adf_runs.py::test_after_the_last_end_what_is_on_its_way_arrives[1]",
     ),
     Mutant(
@@ -4517,7 +4517,7 @@ MUTANTS = (
     Mutant(
         "a graph's run may begin while another goes on",
         "adf/running.py",
-        "        if not self._is_done(graph):\n            kind",
+        "        if not self._graphs.is_done(graph):\n            kind",
         "        if False:\n            kind",
         "tests/data/test_adf_runs.py::test_calls_out_of_order_are_refused",
     ),
