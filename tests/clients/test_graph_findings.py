@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from memtile.adf.graph_result import GraphResult
 from memtile.adf.host_waits import HostWaitError
 from memtile.adf.planning import plan_of
 from memtile.adf.port_times import PortTimes
-from memtile.adf.running import GraphResult, GraphRun
+from memtile.adf.running import GraphRun
 from memtile.cli.amd_tools.port_tables import latency_table, profile_table, throughput_table
 from memtile.explain.results import Status
 from memtile.runs.options import RunOptions

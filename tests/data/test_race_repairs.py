@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -458,3 +458,37 @@ def test_a_reader_that_waits_for_the_other_lock_is_not_at_the_wrong_words() -> N
         tile.mm2s[n].start(tile.read(block).guarded(fulls[1 - n].acquire()))
         tile.mm2s[n].collect()
     assert {each.code for each in severe(tile.run(100_000, check=True).findings)} == {"MT0201"}
+
+
+def copies(writes: Sequence[int], reads: Sequence[int]) -> list[Finding]:
+    """The findings of two streams that go through buffers a, b and c of one tile, each with its own locks.
+
+    Args:
+        writes: the buffer that each receives into.
+        reads: the one that each sends from.
+    """
+    tile = MemoryTile("npu1")
+    blocks = [tile.buffer(name, WORDS) for name in "abc"]
+    for n in range(2):
+        free, full = tile.lock(1, f"free {n}"), tile.lock(0, f"full {n}")
+        taken = tile.write(blocks[writes[n]]).guarded(free.acquire(), full.release())
+        tile.s2mm[n].start(taken, repeat=3)
+        tile.s2mm[n].feed(np.ones(3 * WORDS, np.int32), pattern=[1] if n else [1, 0, 0])
+        tile.mm2s[n].start(tile.read(blocks[reads[n]]).guarded(full.acquire(), free.release()), repeat=3)
+        tile.mm2s[n].collect()
+    return [*tile.run(100_000, check=True).findings]
+
+
+@pytest.mark.parametrize("other", [1, 2])
+def test_a_writer_in_the_buffer_of_another_stream_is_named_once_and_without_its_races(other: int) -> None:
+    """All that two streams do to one buffer without an order comes of it."""
+    (finding,) = copies((0, 0), (0, other))
+    assert (finding.code, finding.severity, finding.sides[0].who) == ("MT0209", Severity.ERROR, "S2MM 1")
+    assert finding.fix.endswith(f"use buffer '{'abc'[other]}'.")
+    assert finding.count > 0
+    assert not copies((0, other), (0, other))
+
+
+def test_of_two_writers_that_may_be_in_the_wrong_buffer_none_takes_the_place_of_races() -> None:
+    codes = [(each.code, each.severity) for each in copies((0, 0), (1, 1))]
+    assert codes == [("MT0202", Severity.ERROR), *[("MT0209", Severity.WARNING)] * 2]

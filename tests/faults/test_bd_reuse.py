@@ -52,6 +52,20 @@ STEPS["wait half"] = STEPS["wait out"]
 STEPS["in 2 of its own"] = STEPS["in 1 of its own"].replace("0, 128]", "0, 64]")
 STEPS["in 2"] = STEPS["in 2 of its own"].replace("id = 1", "id = 0")
 STEPS["back by 0"] = STEPS["out"].replace("id = 5", "id = 0")
+CHAINED = """%task = aiex.dma_configure_task_for @into {
+        aie.dma_bd(%there : memref<256xi32>, 0, 64) {bd_id = 1 : i32}
+        aie.next_bd ^last
+      ^last:
+        aie.dma_bd(%there : memref<256xi32>, 64, 64) {bd_id = 0 : i32}
+        aie.end
+      }
+      aiex.dma_start_task(%task)"""
+STEPS["chain"] = CHAINED
+STEPS["ring"] = """%task = aiex.dma_configure_task_for @into {
+        aie.dma_bd(%there : memref<256xi32>, 64, 64) {bd_id = 0 : i32}
+        aie.next_bd ^first
+      }
+      aiex.dma_start_task(%task)""".replace("{\n        aie.dma_bd", "{\n      ^first:\n        aie.dma_bd")
 
 
 def text(*steps: str) -> str:
@@ -115,6 +129,16 @@ def test_a_bd_of_another_channel_that_has_read_it_is_a_warning_unless_it_reads_o
     (warned,) = about_bds(checked(tmp_path, "in 0", "back by 0", "wait out"))
     (wrong,) = about_bds(checked(tmp_path, "three rows", "back by 0", "wait out"))
     assert (warned.severity, wrong.severity) == (Severity.WARNING, Severity.ERROR)
+
+
+@pytest.mark.parametrize("endless", [False, True])
+def test_a_bd_that_its_channel_has_not_read_yet_or_reads_again_may_not_go_to_another_one(
+    tmp_path: Path, *, endless: bool
+) -> None:
+    """It is behind another task in the queue, or behind another BD of its chain, or in a ring."""
+    (queued,) = about_bds(checked(tmp_path, "in 1 of its own", "in 0", "back by 0", "wait out"))
+    (chained,) = about_bds(checked(tmp_path, "ring" if endless else "chain", "back by 0", "wait out"))
+    assert [each.severity for each in (queued, chained)] == [Severity.ERROR] * 2
 
 
 def test_a_task_without_token_needs_one_to_be_waited_for(tmp_path: Path) -> None:

@@ -11,14 +11,18 @@ import pytest
 from memtile import Array
 from memtile.check.check import check, check_design
 from memtile.check.checked_program import of_mlir
+from memtile.check.open_tasks import OpenTasks
+from memtile.check.task_list import HostStep
 from memtile.design.host import Host, HostAction
 from memtile.explain.findings import Finding
 from memtile.importers.design import load_still
+from memtile.runs.awaited import PushedTasks
 from support.mlir.mlir_designs import device, loaded
 from support.pages.corpus_scores import CORPUS
 
 FINE = (CORPUS / "second-pass-too-early-fine.mlir").read_text(encoding="utf-8")
 WAIT = "      aiex.dma_await_task(%t1)\n"
+FIFO = next(f"{line}\n" for line in FINE.splitlines() if "objectfifo @dst" in line)
 CODES = ("MT0116", "MT0201")
 
 
@@ -29,6 +33,11 @@ def found(tmp_path: Path, text: str) -> list[Finding]:
     return [
         each for each in check("design", lambda: of_mlir(load_still(file))).findings if each.code in CODES
     ]
+
+
+def is_early(tmp_path: Path, text: str) -> bool:
+    """Whether a check says that a pass reads too early; that the host ends early is another thing."""
+    return "MT0201" in {each.code for each in found(tmp_path, text)}
 
 
 def test_a_pass_that_reads_what_the_one_before_may_not_have_written_is_named(tmp_path: Path) -> None:
@@ -65,6 +74,75 @@ def test_a_run_names_the_pass_that_reads_too_early_though_its_bd_is_an_earlier_o
     assert finding.fix == f"Have the host wait for the end of {writes} before it starts {reads}."
     line = next(n for n, each in enumerate(FINE.splitlines(), 1) if "dma_start_task(%t2)" in each)
     assert f":{line}:" in finding.sides[0].place
+
+
+STATUS = {"MM2S": 0x1D228, "S2MM": 0x1D220}
+"""Addresses of DMA_MM2S_Status_0 and DMA_S2MM_Status_0 in an interface tile."""
+
+
+def room(direction: str, mask: int = 4194304) -> str:
+    """A poll for room in a task queue, as mlir-aie makes one for pushes that may find it full.
+
+    Args:
+        direction: of the channel.
+        mask: of the status that is polled for 0.
+    """
+    return (
+        f"      %at{direction} = arith.constant {STATUS[direction]} : i32\n"
+        f"      %zero = arith.constant 0 : i32\n      %four = arith.constant {mask} : i32\n"
+        f"      aiex.npu.maskpoll(%at{direction}, %zero, %four) : i32, i32, i32\n"
+    )
+
+
+@pytest.mark.parametrize("direction", STATUS)
+def test_room_in_a_queue_says_nothing_of_the_end_of_a_single_task(tmp_path: Path, direction: str) -> None:
+    assert is_early(tmp_path, FINE.replace(WAIT, room(direction)))
+    assert OpenTasks({}, pushed={0: PushedTasks(count=1)}).ended(HostStep(ch=0, room=True)) == 0
+
+
+def test_a_poll_of_another_bit_may_wait_for_the_end_of_everything(tmp_path: Path) -> None:
+    assert not is_early(tmp_path, FINE.replace(WAIT, room("S2MM", mask=3)))
+
+
+def test_the_end_of_a_second_output_is_taken_for_that_of_the_first(tmp_path: Path) -> None:
+    """One core makes both, and the host waits for the later one."""
+    text = FINE.replace("    aie.core(", FIFO.replace("@dst", "@also") + "    aie.core(")
+    for step in (
+        "acquire @dst(Produce, 1) : !aie.objectfifosubview<memref<32xi32>>",
+        "release @dst(Produce, 1)",
+    ):
+        name = "%also = " if "acquire" in step else ""
+        old = f"{'%so = ' if name else ''}aie.objectfifo.{step}\n"
+        text = text.replace(old, f"{old}        {name}aie.objectfifo.{step.replace('@dst', '@also')}\n")
+    task = FINE[FINE.index("      %t1 =") : FINE.index("      aiex.dma_start_task(%t0)")]
+    also = (task + "      aiex.dma_start_task(%t1)\n").replace("%t1", "%t4").replace("@dst", "@also")
+    also = also.replace("%tmp", "%z")
+    text = text.replace("%y: memref<256xi32>)", "%y: memref<256xi32>, %z: memref<256xi32>)")
+    text = text.replace("      %t3 =", also.replace("%t4", "%t5") + "      %t3 =")
+    assert not is_early(tmp_path, text.replace(WAIT, also + WAIT.replace("%t1", "%t4")))
+
+
+@pytest.mark.parametrize("more", [3, 4])
+def test_room_behind_five_tasks_is_the_end_of_the_first(tmp_path: Path, more: int) -> None:
+    """The first pass ends before more tasks of its channel, of which the queue takes four."""
+    task = FINE[FINE.index("      %t3 =") : FINE.index("      aiex.dma_start_task(%t2)")]
+    start = "      aiex.dma_start_task(%t3)\n"
+    others = "".join((task + start).replace("%t3", f"%other{n}") for n in range(more))
+    text = FINE.replace(WAIT, others + room("S2MM"))
+    assert is_early(tmp_path, text) == (more < 4)
+
+
+def test_a_wait_for_what_was_written_after_other_words_is_one_for_these(tmp_path: Path) -> None:
+    """The host waits for the second half of the input, and the first pass is written by the first half."""
+    half = FINE.replace("%tmp : memref<256xi32>, 0, 256", "%tmp : memref<256xi32>, 0, 128", 1)
+    half = half.replace("%y : memref<256xi32>, 0, 256", "%y : memref<256xi32>, 0, 384")
+    text = half.replace("%y: memref<256xi32>", "%y: memref<384xi32>").replace(
+        "%y : memref<256", "%y : memref<384"
+    )
+    first, task = text.index("      %t0 ="), text.index("      %t1 =")
+    awaited = text[first:task].replace("      }\n", "      } {issue_token = true}\n")
+    text = text.replace(text[first:task], awaited).replace(WAIT, WAIT.replace("%t1", "%t0"))
+    assert not is_early(tmp_path, text)
 
 
 def test_a_wait_between_two_passes_is_fine(tmp_path: Path) -> None:
@@ -180,9 +258,12 @@ def test_a_lock_of_the_interface_tile_orders_two_passes(*, locked: bool) -> None
     assert ("MT0201" in codes) == (not locked)
 
 
-@pytest.mark.parametrize("steps", [0, 1, 2])
+@pytest.mark.parametrize("steps", [-1, 0, 1, 2])
 def test_a_wait_for_what_a_lock_holds_back_is_one_for_the_end_before_it(steps: int) -> None:
-    """The host waits for a task that takes a lock after the end of the pass, or by way of a third task."""
+    """The host waits for a task that takes a lock after the end of the pass, or by way of a third task.
+
+    At -1 it waits for an earlier task than the one that takes the lock.
+    """
 
     def passes() -> Array:
         array = Array("npu1", columns=1)
@@ -208,12 +289,17 @@ def test_a_wait_for_what_a_lock_holds_back_is_one_for_the_end_before_it(steps: i
                 door.s2mm[1], third.guarded(written.acquire(), passed.release()) if steps == 2 else third
             )
             last = door.read(between)
-            lock = (None, written, passed)[steps]
-            yield host.start(door.mm2s[1], last if lock is None else last.guarded(lock.acquire()))
-            yield host.wait(door.mm2s[1])
+            lock = {1: written, 2: passed, -1: written}.get(steps)
+            if steps < 0:
+                before = host.start(door.mm2s[1], door.read(given))
+                yield before
+            task = host.start(door.mm2s[1], last if lock is None else last.guarded(lock.acquire()))
+            yield task
+            yield host.wait(before if steps < 0 else task)
             yield host.start(door.mm2s[0], door.read(between))
             yield host.start(door.s2mm[0], door.write(back))
-            yield host.start(door.mm2s[1], door.read(given))
+            for _ in range(1 if steps >= 0 else 3):
+                yield host.start(door.mm2s[1], door.read(given))
             yield host.start(door.s2mm[1], door.write(other))
             yield host.wait()
 
@@ -221,4 +307,4 @@ def test_a_wait_for_what_a_lock_holds_back_is_one_for_the_end_before_it(steps: i
         return array
 
     said = [each.message for each in check_design(passes).findings if each.code == "MT0201"]
-    assert any("interface(0,0) MM2S 0 reads" in each for each in said) == (not steps)
+    assert any("interface(0,0) MM2S 0 reads" in each for each in said) == (steps <= 0)

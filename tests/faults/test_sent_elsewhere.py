@@ -56,6 +56,13 @@ MOVE = (
 )
 
 
+TWICE = """      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %n = arith.constant 2 : index
+      scf.for %i = %c0 to %n step %c1 {
+        aie.use_lock(%full4, AcquireGreaterEqual, 1)
+        aie.use_lock(%free4, Release, 1)
+      }"""
 THIRD = """    %t4 = aie.tile(0, 4)
     aie.packet_flow(4) {
       aie.packet_source<%s, DMA : 0>
@@ -83,20 +90,29 @@ THIRD = """    %t4 = aie.tile(0, 4)
     }
 """
 """A core that takes two packets, of one of two senders."""
+ALONE = (
+    THIRD.replace(THIRD[THIRD.index("    aie.packet_flow(5)") : THIRD.index("    %b4")], "")
+    .replace("      aie.use_lock(%full4, AcquireGreaterEqual, 2)", TWICE)
+    .replace("    %full4", '    %free4 = aie.lock(%t4, 0) {init = 1 : i32, sym_name = "free4"}\n    %full4')
+    .replace("    ^take:", "    ^take:\n      aie.use_lock(%free4, AcquireGreaterEqual, 1)")
+)
+"""A core that takes two packets of the sender to the other ones, and sends nothing back."""
 
 
-def dealt(ids: tuple[int, ...], *, others: int = 0) -> str:
+def dealt(ids: tuple[int, ...], *, others: int = 0, alone: bool = False) -> str:
     """A host that sends packets with ids to two cores, of which each sends two of them back.
 
     Args:
         ids: of the packets.
         others: packets that another channel of the host sends to a third core.
+        alone: a third core takes two packets of the same channel, and sends nothing back.
     """
     cores = "".join(CORE.replace("ROW", str(row)).replace("TO", str(row - 2)) for row in (2, 3))
+    cores += ALONE * alone
     lines = [MOVE.format("y", 32 * n, 32, "", 8 + n, f"out{2 + n}") for n in range(2)]
     for n, packet in enumerate(ids):
         header = f", packet = <pkt_id = {packet}, pkt_type = 0>"
-        lines.append(MOVE.format("x", 16 * n, 16, header, n, "in"))
+        lines.append(MOVE.format("x", 16 * (n % 4), 16, header, n, "in"))
     lines += [f"aiex.npu.dma_wait {{symbol = @out{row}}}" for row in (2, 3)]
     if others:
         cores += THIRD
@@ -113,6 +129,15 @@ def dealt(ids: tuple[int, ...], *, others: int = 0) -> str:
     }}
   }}
 }}"""
+
+
+LAST = """        aie.use_lock(%done2, Release, 1)
+      }
+"""
+WAITS = f"""{LAST}      aie.use_lock(%done2, AcquireGreaterEqual, 5)
+      aie.use_lock(%full2, AcquireGreaterEqual, 1)
+"""
+"""A wait that never ends, before one for a third packet."""
 
 
 @pytest.mark.parametrize("before", [False, True])
@@ -141,13 +166,22 @@ def test_a_packet_with_the_id_of_another_core_is_named(*, before: bool) -> None:
             '{init = 0 : i32, sym_name = "full2"}', '{init = 1 : i32, sym_name = "full2"}'
         ),
         dealt((2, 3, 2), others=3),
+        dealt((2, 3, 2, 4, 2, 4, 4), alone=True),  # two have one too many, and one packet is missing
+        dealt((2, 3, 2, 2)).replace(LAST, WAITS),  # the first core would take its third one too
     ],
 )
 def test_what_a_lock_began_with_and_what_another_channel_sent_is_not_blamed_on_a_sender(text: str) -> None:
-    """One packet is missing, and none has another id."""
+    """One packet is missing, and none has another id, or it is not known which one."""
     findings = [
         *check("d", partial(of_mlir, loaded(text))).findings,
         *loaded(text).run(np.ones(64, np.int32), max_cycles=40_000).result.findings,
     ]
     assert findings
     assert not any("that nothing takes" in each.message for each in findings)
+
+
+def test_another_core_that_has_ended_has_nothing_to_do_with_what_is_left() -> None:
+    """The third core takes two packets of another channel, and ends."""
+    (finding, *_) = loaded(dealt((2, 3, 2, 2), others=2)).run(np.ones(64, np.int32)).result.findings
+    assert "core (0, 2) has ended and leaves 1 of" in finding.message
+    assert finding.fix == "Send packets of id 3 instead of these of id 2, which are too many."

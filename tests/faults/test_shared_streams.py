@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 import numpy as np
@@ -242,6 +242,81 @@ def test_headers_count_where_one_of_several_descriptors_leaves_its_own_out() -> 
         done = loaded(given).run(np.zeros(68, np.int32), max_cycles=20_000).result.findings
         for found in (checked, done):
             assert [(each.code, each.fix) for each in found][:1] == ([("MT0323", fix)] if short else [])
+
+
+PACKETS = """module {
+  aie.device(npu1_1col) {
+    %s = aie.tile(0, 0)
+    %c = aie.tile(0, 2)
+    %d = aie.tile(0, 3)
+    aie.shim_dma_allocation @out(%s, S2MM, 0)
+    aie.packet_flow(2) {
+      aie.packet_source<%c, DMA : 0>
+      aie.packet_dest<%TO, DMA : 0>
+    } {keep_pkt_header = true}
+SEND
+TAKE
+    aie.runtime_sequence(%x : memref<64xi32>) {
+HOST
+    }
+  }
+}
+"""
+CHAIN = """    %bTILE = aie.buffer(%TILE) : memref<WORDSxi32>
+    aie.mem(%TILE) {
+      %0 = aie.dma_start(DIR, 0, ^bd0, ^end)
+BDS    ^end:
+      aie.end
+    }
+"""
+
+
+def chained(tile: str, direction: str, lengths: Sequence[int], packet: str = "") -> str:
+    """The DMA of a tile with descriptors that follow each other in one buffer."""
+    bds = "".join(
+        f"""    ^bd{n}:
+      aie.dma_bd(%b{tile} : memref<{sum(lengths)}xi32>, {sum(lengths[:n])}, {words}){packet}
+      aie.next_bd {f"^bd{n + 1}" if n + 1 < len(lengths) else "^end"}
+"""
+        for n, words in enumerate(lengths)
+    )
+    text = CHAIN.replace("TILE", tile).replace("WORDS", str(sum(lengths)))
+    return text.replace("DIR", direction).replace("BDS", bds)
+
+
+def packets(sent: Sequence[int], taken: Sequence[int] | int) -> str:
+    """A core that sends packets whose headers are kept to another one, or to a host that takes so many."""
+    home = isinstance(taken, int)
+    text = PACKETS.replace("%TO", "%s" if home else "%d")
+    text = text.replace("<64xi32>", f"<{taken}xi32>") if home else text
+    text = text.replace("SEND", chained("c", "MM2S", sent, " {packet = <pkt_type = 0, pkt_id = 2>}"))
+    task = f"""      %t = aiex.dma_configure_task_for @out {{
+        aie.dma_bd(%x : memref<{taken}xi32>, 0, {taken})
+        aie.end
+      }} {{issue_token = true}}
+      aiex.dma_start_task(%t)
+      aiex.dma_await_task(%t)"""
+    return text.replace("TAKE", "" if isinstance(taken, int) else chained("d", "S2MM", taken)).replace(
+        "HOST", task if home else ""
+    )
+
+
+@pytest.mark.parametrize(
+    ("sent", "taken", "fix"),
+    [
+        ((16, 16, 12), 51, "Give BD 2 a length of 16 words."),  # the host says nothing of three packets
+        ((16, 16, 16), 51, ""),
+        ((16, 8), 26, ""),
+        ((16, 16, 16), (17, 17, 14), "Give BD 2 a length of 17 words."),  # as many words without headers
+        ((16, 18), (17, 17), "Give BD 1 a length of 16 words."),
+        ((16, 16), (34,), ""),
+    ],
+)
+def test_kept_headers_are_words_of_the_lengths_at_the_other_end(
+    sent: Sequence[int], taken: Sequence[int] | int, fix: str
+) -> None:
+    found = check("d", lambda: of_mlir(loaded(packets(sent, taken)))).findings
+    assert [(each.code, each.fix) for each in found] == ([("MT0323", fix)] if fix else [])
 
 
 @pytest.mark.parametrize("acquired", [1, 11])

@@ -13,7 +13,8 @@ from memtile import MemoryTile
 from memtile.explain.limit import Lifted, Limit, Resource, best_of, limit_of, table_lines
 from memtile.explain.results import Status
 from memtile.explore.fifo_names import fifo_of
-from memtile.explore.relaxed import Trial, with_limit
+from memtile.explore.relaxed import with_limit
+from memtile.explore.trial import Trial
 from memtile.importers.design import load
 from memtile.importers.mlir.token_packets import Text
 from support.designs.slow_designs import SLOW, SlowDesign, padding

@@ -10,7 +10,7 @@ import pytest
 from memtile import Array, End, Host, HostAction, bottleneck, view
 from memtile.explain.limit import Resource
 from memtile.explain.uneven import uneven_work
-from memtile.explore import relaxed
+from memtile.explore import more_buffers
 from memtile.kernels import Action, Core, Kernel
 
 WORDS = 1024
@@ -321,7 +321,7 @@ def test_object_fifos_that_help_only_together_are_named_without_others() -> None
 
 
 def test_single_object_fifos_are_tried_for_some_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(relaxed, "SECONDS", -1.0)
+    monkeypatch.setattr(more_buffers, "SECONDS", -1.0)
     result = bottleneck(lambda: two_inputs(1).run())
     buffers = [each.what for each in result.lifted if each.resource == Resource.BUFFERS]
     every = "there was a second buffer for each of 'done', 'right' and 'left'"
@@ -352,7 +352,7 @@ def one_of_two(depth: int) -> Array:
 
 def test_object_fifos_that_were_tried_in_time_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     ends = iter([0.0] * 2)  # the clock is read as it starts, and before the first one that is tried alone
-    monkeypatch.setattr(relaxed, "spent", lambda: next(ends, relaxed.SECONDS + 1))
+    monkeypatch.setattr(more_buffers, "spent", lambda: next(ends, more_buffers.SECONDS + 1))
     result, other = bottleneck(lambda: one_of_two(1).run()), one_of_two(2).run().cycles
     assert result.limit is not None
     assert (result.limit.resource, result.limit.name) == (Resource.BUFFERS, "'narrow'")

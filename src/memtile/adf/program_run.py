@@ -35,13 +35,14 @@ from memtile.io import plio_csv, plio_text
 from memtile.io.plio_elements import element_of, values_of
 
 if TYPE_CHECKING:  # the array is imported when a graph runs
+    from memtile.adf.graph_result import GraphResult
     from memtile.adf.host_record import Updated
     from memtile.adf.host_transfers import Received
     from memtile.adf.lowering import Lowered
     from memtile.adf.plio_ports import PlioPorts
     from memtile.adf.port_times import PortTimes
     from memtile.adf.run_end import Missing
-    from memtile.adf.running import GraphResult, GraphRun
+    from memtile.adf.running import GraphRun
     from memtile.design.array import Array
     from memtile.explain.findings import Finding
     from memtile.explain.results import Result

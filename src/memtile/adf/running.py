@@ -6,28 +6,29 @@ there, or nothing can move any more.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from math import prod
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from memtile.adf.core_loop import CoreState, MakeCaller
-from memtile.adf.description import Plio
+from memtile.adf.core_loop import MakeCaller
 from memtile.adf.end_notes import busy_cores, surplus
+from memtile.adf.graph_result import GraphResult, input_times, output_times
+from memtile.adf.graph_states import GraphStates
 from memtile.adf.host_transfers import HostTransfers, Received
 from memtile.adf.host_waits import HostWaitError, are_at_rest, computing, limit_reached
-from memtile.adf.limits import KernelWork, kernel_works, single_buffer_findings
+from memtile.adf.limits import kernel_works, single_buffer_findings
 from memtile.adf.lookup import Lookup
 from memtile.adf.lowering import Fill, Lowered, lower, name_givers
 from memtile.adf.parameters import HostParameters, host_port, kernel_parameters
 from memtile.adf.plan import Plan
 from memtile.adf.plio_ports import Collected, PlioPorts, edge_streams, plio_ports_of
 from memtile.adf.pools import ELEMENTS
-from memtile.adf.port_times import Latency, PortTimes, latencies
+from memtile.adf.port_times import latencies
 from memtile.adf.profiling import Profiling
 from memtile.adf.run_end import Missing, ended, left_over, limit_notes, missing_input
 from memtile.adf.volumes import Updates, too_much_asked, unread_findings, volumes, with_counts, with_updates
@@ -35,8 +36,6 @@ from memtile.arch.boards import CLOCK_MHZ
 from memtile.arch.tiles import WORD_BYTES
 from memtile.arch.timing import ARRAY_CLOCK_MHZ
 from memtile.errors import DesignError
-from memtile.explain.edge_streams import NO_EDGES, EdgeStreams
-from memtile.explain.findings import Finding
 from memtile.explain.results import Result, Status
 from memtile.explain.waiting_sentences import in_users_words, named_waits, with_users_names
 from memtile.runs.design_run import run_on, stopped
@@ -47,68 +46,6 @@ from memtile.sim.loop.clock import Stop
 from memtile.sim.loop.engine import Engine
 
 _SOURCE = "UG1603: run-time graph control"
-
-
-@dataclass(frozen=True, slots=True)
-class GraphResult:
-    """What a graph's run left.
-
-    Attributes:
-        result: of the array, with findings in the graph's names.
-        outputs: per name of a PLIO what left the array.
-        missing: inputs that ran out.
-        times: of output PLIOs that have received words, where the model knows them.
-        input_times: of input PLIOs that have sent words.
-        latencies: from inputs to the outputs that their data reach.
-        iterations: per graph that ran, the fewest that one of its cores has ended.
-        unfinished: names of the kernels of each core that did not end the iterations asked for.
-        notes: what the model leaves out, and what went on to the limit.
-        endless: graphs that ``run`` was called for without a count.
-        waits: what waits for what at the end, in the user's names, kernels first.
-        kernels: the work of each core, most first.
-        limits: notes on single buffers that are waited for.
-        edges: the streams of its PLIOs.
-    """
-
-    result: Result
-    outputs: Mapping[str, Collected] = field(default_factory=dict)
-    missing: tuple[Missing, ...] = ()
-    times: tuple[PortTimes, ...] = ()
-    input_times: tuple[PortTimes, ...] = ()
-    latencies: tuple[Latency, ...] = ()
-    iterations: Mapping[str, int] = field(default_factory=dict)
-    unfinished: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    endless: tuple[str, ...] = ()
-    waits: tuple[str, ...] = ()
-    kernels: tuple[KernelWork, ...] = ()
-    limits: tuple[Finding, ...] = ()
-    edges: EdgeStreams = NO_EDGES
-
-    @property
-    def cycles(self) -> int:
-        """Elapsed cycles of the array clock."""
-        return self.result.cycles
-
-
-@dataclass(slots=True)
-class _GraphState:
-    """A graph of the host: whether it runs, and how often it was asked to."""
-
-    initialised: bool = False
-    ended: bool = False
-    asked: int = 0
-    is_endless: bool = False
-
-
-def _is_timed(collected: Collected) -> bool:
-    return collected.cycles is not None and len(collected.cycles) > 0
-
-
-def _times(plio: Plio, mhz: float, collected: Collected) -> PortTimes:
-    assert collected.cycles is not None
-    first, last = int(collected.cycles[0]), int(collected.cycles[-1])
-    return PortTimes(plio.name, collected.words.nbytes, first, last, mhz, plio.label)
 
 
 class GraphRun:
@@ -138,7 +75,7 @@ class GraphRun:
         self._parameters = HostParameters(self._array, self.lowered.parameters, self.advance)
         self._transfers = HostTransfers(self._array, self.lowered.host_channels, self.advance)
         self._profiling = Profiling(self._lookup, self.lowered.inputs, self.lowered.outputs)
-        self._graphs: dict[int, _GraphState] = {}
+        self._graphs = GraphStates(self.lowered, self._lookup)
         self._waited = self._is_over = False
         self._stack, self._observed = ExitStack(), None
         self._observed = self._stack.enter_context(observing(self._array, options))
@@ -156,10 +93,7 @@ class GraphRun:
         Raises:
             DesignError: a second time.
         """
-        state = self._graphs.setdefault(graph, _GraphState())
-        if state.initialised:
-            raise self._wrong(graph, "init", "a second time", "one init for each graph")
-        state.initialised = True
+        self._graphs.init(graph)
 
     def run(self, graph: int, iterations: int | None = None) -> None:
         """``graph.run(n)``: let its cores begin with so many iterations; returns at once.
@@ -171,15 +105,15 @@ class GraphRun:
         Raises:
             DesignError: before ``init`` or after ``end``, below 1, or while an earlier run has not ended.
         """
-        state = self._ready(graph, "run")
+        state = self._graphs.ready(graph, "run")
         if iterations is not None and iterations < 1:
-            raise self._wrong(graph, "run", f"of {iterations} iterations", "1 or more")
-        if not self._is_done(graph):
+            raise self._graphs.wrong(graph, "run", f"of {iterations} iterations", "1 or more")
+        if not self._graphs.is_done(graph):
             kind = HostWaitError if self._waited else DesignError
-            raise self._wrong(graph, "run", "while an earlier run continues", "a wait before it", kind)
+            raise self._graphs.wrong(graph, "run", "while an earlier run continues", "a wait before it", kind)
         state.is_endless = iterations is None
         state.asked += iterations or 0
-        for place, core in self._cores(graph):
+        for place, core in self._graphs.cores(graph):
             tile = self._array.compute_tile(*place)
             tile.run_kernel(core.program(iterations), endless=iterations is None)
         for each in self.lowered.fills:
@@ -208,15 +142,15 @@ class GraphRun:
             HostWaitError: the graph runs without end.
             DesignError: a graph that does not run.
         """
-        state = self._ready(graph, "wait")
+        state = self._graphs.ready(graph, "wait")
         if cycles is not None:
             self._array.engine.wait(cycles)
             return
         if state.is_endless:
             self._run_out()
             allowed = "a number of iterations for run(), or of cycles for wait()"
-            raise self._wrong(graph, "wait", "for a run without end", allowed, HostWaitError)
-        engine, cores = self._array.engine, self._core_numbers(graph)
+            raise self._graphs.wrong(graph, "wait", "for a run without end", allowed, HostWaitError)
+        engine, cores = self._array.engine, self._graphs.core_numbers(graph)
         self._waited |= not self.advance(lambda: are_at_rest(engine, cores), lambda: computing(engine, cores))
 
     def resume(self, graph: int) -> None:
@@ -225,7 +159,7 @@ class GraphRun:
         Raises:
             DesignError: before ``init`` or after ``end``.
         """
-        self._ready(graph, "resume")
+        self._graphs.ready(graph, "resume")
 
     def end(self, graph: int, cycles: int | None = None) -> None:
         """``graph.end()``: wait for it, then it runs no more.
@@ -237,7 +171,7 @@ class GraphRun:
         Raises:
             DesignError: before ``init``, or a second time.
         """
-        state = self._ready(graph, "end")
+        state = self._graphs.ready(graph, "end")
         if cycles is not None or not state.is_endless:
             self.wait(graph, cycles)
         state.ended = True
@@ -404,9 +338,7 @@ class GraphRun:
         """After the ``end`` of every graph, none of which runs without end: let what is still on its way
         arrive (DEV-ADF-140).
         """
-        graphs = [each.id for each in self.lowered.plan.description.graphs if each.parent < 0]
-        states = [self._graphs.get(graph, _GraphState()) for graph in graphs]
-        if all(state.ended and not state.is_endless for state in states):
+        if self._graphs.have_ended():
             self._run_out()
 
     def _plio(self, name: str) -> int:
@@ -457,7 +389,7 @@ class GraphRun:
             ends: ``main`` has returned: it waits for nothing more.
         """
         found = self._stopped(interrupted=interrupted)
-        unfinished, endless = tuple(core.name for core in self._unfinished()), self._endless()
+        unfinished, endless = tuple(core.name for core in self._graphs.unfinished()), self._graphs.endless()
         is_done = not unfinished and not endless and not interrupted and found.status is not Status.LIMIT
         if is_done:
             found = ended(found)
@@ -467,9 +399,9 @@ class GraphRun:
         found = found if found.kept is None else replace(found, kept=found.kept.holding())
         collected = {plio: port.collected() for plio, port in self.lowered.outputs.items()}
         plios, mhz = self._lookup.plios, found.clock_mhz
-        times = {plio: _times(plios[plio], mhz, each) for plio, each in collected.items() if _is_timed(each)}
-        input_times = dict(self._input_times(mhz))
-        given = list(volumes(self.lowered, self._lookup, self._asked, self._transfers.sent))
+        times = output_times(plios, collected, mhz)
+        sent = input_times(plios, self.lowered.inputs, mhz)
+        given = list(volumes(self.lowered, self._lookup, self._graphs.asked, self._transfers.sent))
         waits = tuple(named_waits(found.waits)) or tuple(map(in_users_words, found.waiting))
         is_short = bool(unfinished) or found.status is Status.STUCK
         missing = tuple(missing_input(given, found)) if is_short else ()
@@ -478,9 +410,9 @@ class GraphRun:
             {plios[plio].name: each for plio, each in collected.items()},
             missing=missing,
             times=tuple(times.values()),
-            input_times=tuple(input_times.values()),
-            latencies=tuple(latencies(self.lowered.plan, input_times, times)),
-            iterations=self._iterations(),
+            input_times=tuple(sent.values()),
+            latencies=tuple(latencies(self.lowered.plan, sent, times)),
+            iterations=self._graphs.iterations(),
             unfinished=unfinished,
             notes=(
                 *self.lowered.notes,
@@ -495,9 +427,10 @@ class GraphRun:
         )
 
     def _limit_notes(self, cycles: int, endless: Sequence[str]) -> Iterator[str]:
-        yield from limit_notes(cycles, endless, busy_cores(self.lowered, self._lookup, self._unfinished()))
-        asked = max((state.asked for state in self._graphs.values()), default=0)
-        yield from surplus(self.lowered, self._lookup, asked)
+        yield from limit_notes(
+            cycles, endless, busy_cores(self.lowered, self._lookup, self._graphs.unfinished())
+        )
+        yield from surplus(self.lowered, self._lookup, self._graphs.most_asked)
 
     def _stopped(self, *, interrupted: bool) -> Result:
         """The result of the array, which runs on unless it was interrupted or has met its limit."""
@@ -506,60 +439,7 @@ class GraphRun:
             return stopped(self._array, None if interrupted else Stop.LIMIT)
         return run_on(self._array, self._options)
 
-    def _endless(self) -> tuple[str, ...]:
-        names = {each.id: each.name for each in self.lowered.plan.description.graphs}
-        return tuple(names[graph] for graph, state in self._graphs.items() if state.is_endless)
-
-    def _input_times(self, mhz: float) -> Iterator[tuple[int, PortTimes]]:
-        for plio, port in self.lowered.inputs.items():
-            told, words = self._lookup.plios[plio], port.entered
-            if words and port.ended >= 0:
-                yield plio, PortTimes(told.name, words * WORD_BYTES, port.began, port.ended, mhz, told.label)
-
-    def _iterations(self) -> dict[str, int]:
-        names = {each.id: each.name for each in self.lowered.plan.description.graphs}
-        return {
-            names[graph]: min((core.iterations for _, core in self._cores(graph)), default=0)
-            for graph in self._graphs
-        }
-
     # inside ----------------------------------------------------------------------------------------------
-
-    def _cores(self, graph: int) -> list[tuple[tuple[int, int], CoreState]]:
-        """The cores that have a kernel of a graph."""
-        return [
-            (place, core)
-            for place, core in self.lowered.cores.items()
-            if any(
-                self._lookup.is_in_graph(self._lookup.kernels[each.kernel].graph, graph)
-                for each in core.kernels
-            )
-        ]
-
-    def _is_done(self, graph: int) -> bool:
-        return are_at_rest(self._array.engine, self._core_numbers(graph))
-
-    def _core_numbers(self, graph: int) -> list[int]:
-        """The cores of a graph as the engine counts them."""
-        return [self._core_number(place) for place, _ in self._cores(graph)]
-
-    def _core_number(self, place: tuple[int, int]) -> int:
-        return int(self._array.engine.spec.tiles.core[self._array.compute_tile(*place).index])
-
-    def _unfinished(self) -> list[CoreState]:
-        endless = {graph for graph, state in self._graphs.items() if state.is_endless}
-        done = [id(core) for graph in endless for _, core in self._cores(graph)]
-        return [
-            core
-            for place, core in self.lowered.cores.items()
-            if id(core) not in done and not are_at_rest(self._array.engine, [self._core_number(place)])
-        ]
-
-    def _asked(self, graph: int) -> int | None:
-        """The iterations that a graph, or the one around it, was asked for; None = without end."""
-        states = (state for root, state in self._graphs.items() if self._lookup.is_in_graph(graph, root))
-        state = next(states, _GraphState())
-        return None if state.is_endless else state.asked
 
     def _with_host_counts(self, result: Result, missing: Sequence[Missing], *, ends: bool) -> Result:
         """The result in the graph's names, with what the host has brought."""
@@ -568,33 +448,11 @@ class GraphRun:
             kernel, port = self._lookup.kernel_at(number), self.lowered.parameters[number]
             lock = port.turns[0].acquire
             if kernel is not None and lock is not None and done is not None:
-                needed = None if port.is_async else self._asked(kernel.graph) or 0
+                needed = None if port.is_async else self._graphs.asked(kernel.graph) or 0
                 updates[lock.name] = Updates(host_port(self._lookup, number), done, needed)
         found = with_counts(with_users_names(with_updates(result, updates)), missing, self.lowered)
         unread, was_used = self._transfers.unread if ends else {}, self._profiling.was_used
         of_host = [*unread_findings(self._lookup, unread, profiled=was_used)]
-        if not ends and not self._is_over and not self._unfinished():  # main alone waits
-            of_host += too_much_asked(self.lowered, self._asked, self._transfers.asked)
+        if not ends and not self._is_over and not self._graphs.unfinished():  # main alone waits
+            of_host += too_much_asked(self.lowered, self._graphs.asked, self._transfers.asked)
         return replace(found, findings=(*self.lowered.findings, *of_host, *found.findings))
-
-    def _ready(self, graph: int, call: str) -> _GraphState:
-        state = self._graphs.get(graph)
-        if state is None or not state.initialised:
-            raise self._wrong(graph, call, "before init", "init first")
-        if state.ended:
-            raise self._wrong(graph, call, "after end", "nothing more")
-        return state
-
-    def _wrong(
-        self, graph: int, call: str, when: str, allowed: str, kind: type[DesignError] = DesignError
-    ) -> DesignError:
-        names = {each.id: each.name for each in self.lowered.plan.description.graphs}
-        return kind.of(
-            call,
-            when,
-            allowed,
-            f"{call}() is called {when}; allowed is {allowed}",
-            reason="adf_call",
-            where=names.get(graph, f"graph {graph}"),
-            source=_SOURCE,
-        )

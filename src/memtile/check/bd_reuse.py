@@ -12,17 +12,15 @@ channel works then, but mlir-aie's guide (DMATasks.md, dma_free_task) allows it 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from memtile.arch.tiles import MEMORY
 from memtile.check.bd_writes import Bd, BdWrite
 from memtile.check.checked_program import Subject
+from memtile.check.open_tasks import OpenTasks
 from memtile.check.sharing import connected
-from memtile.check.task_list import GivenTask, HostStep, TaskLog
+from memtile.check.task_list import GivenTask, TaskLog
 from memtile.explain.bd_findings import BdUser, reused
 from memtile.explain.findings import Finding, Severity
-from memtile.runs.awaited import PushedTasks
 
 
 class _User(NamedTuple):
@@ -43,45 +41,14 @@ class _User(NamedTuple):
         return any(bd.number == number for bd in self.task.bds)
 
 
-@dataclass(slots=True)
-class _InUse:
-    """The tasks whose ends a host does not know, as it goes through its steps.
+class _InUse(OpenTasks[_User]):
+    """The tasks whose descriptors may be in use."""
 
-    Args:
-        groups: by model index of a channel a number that connected ones have in common.
-
-    Attributes:
-        open: by channel, in the order in which they were pushed.
-        pushed: by channel, all so far.
-    """
-
-    groups: Mapping[int, int]
-    open: dict[int, list[_User]] = field(default_factory=dict)
-    pushed: dict[int, PushedTasks] = field(default_factory=dict)
-
-    def push(self, task: GivenTask) -> None:
+    def give(self, task: GivenTask) -> None:
         """A task is given to its channel."""
         own = self.open.setdefault(task.ch, [])
-        pushed = self.pushed.setdefault(task.ch, PushedTasks())
-        pushed.push(token=task.token)
         reads_on = bool(own) or task.endless or len(task.bds) > 1 or task.runs > 1
-        own.append(_User(task, pushed.count, reads_on))
-
-    def wait(self, step: HostStep) -> None:
-        """The host has waited."""
-        if step.ch < 0:
-            self.open.clear()
-            return
-        known = self.groups.get(step.ch)
-        for ch in [ch for ch in self.open if ch != step.ch and self.groups.get(ch) == known]:
-            del self.open[ch]
-        own = self.open.get(step.ch, [])
-        if step.room:
-            del own[: -MEMORY.queue_depth]
-            return
-        if own:
-            ended = self.pushed[step.ch].ended(step.many, by_token=step.token)
-            self.open[step.ch] = [user for user in own if user.number > ended]
+        own.append(_User(task, self.push(task), reads_on))
 
     def users(self, tile_of: Mapping[int, int], bd: Bd) -> Iterator[_User]:
         """The tasks that may still use a descriptor, those first that read it later."""
@@ -124,7 +91,7 @@ def _reuses(subject: Subject, host: int, groups: Mapping[int, int]) -> Iterator[
     log, in_use = subject.log, _InUse(groups)
     tile_of = dict(enumerate(subject.engine.channels.tile.tolist()))
     for task in _pushed(log, -1) if host >= 0 else ():
-        in_use.push(task)
+        in_use.give(task)
     writes: dict[int, list[BdWrite]] = {}
     for write in log.bds.found:
         if write.host == host:
@@ -136,7 +103,7 @@ def _reuses(subject: Subject, host: int, groups: Mapping[int, int]) -> Iterator[
             if user is not None:
                 yield _Reuse(user, write, _severity(subject, host, user, write))
         if step.pushes:
-            in_use.push(log.tasks[step.task])
+            in_use.give(log.tasks[step.task])
         elif step.waits:
             in_use.wait(step)
 

@@ -21,13 +21,13 @@ from memtile.access.distinct import common, distinct
 from memtile.access.walk import Walk, addresses
 from memtile.arch.tiles import S2MM, WORD_BYTES
 from memtile.check.checked_program import Subject
+from memtile.check.open_tasks import OpenTasks
 from memtile.check.sharing import connected
 from memtile.check.task_list import GivenTask, HostStep
 from memtile.explain.bd_findings import line_of
 from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.moves import Move
 from memtile.explain.names import called
-from memtile.runs.awaited import PushedTasks
 
 UNORDERED, _AT_THE_END = "MT0201", "MT0116"
 _MOST_WORDS = 1 << 20
@@ -54,8 +54,8 @@ class _Write(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Steps:
-    """A host's tasks at external memory, as it goes through its steps.
+class _Steps(OpenTasks[_Write]):
+    """A host's tasks at external memory, as it goes through its steps; open are those that write it.
 
     Args:
         groups: by model index of a channel a number that connected ones have in common.
@@ -63,62 +63,37 @@ class _Steps:
         brings: channels that read external memory.
 
     Attributes:
-        open: by channel the writes that may be at work.
-        pushed: by channel its tasks so far, by which of them report their end.
-        tasks: these tasks.
+        tasks: by channel its tasks so far.
         moved: by channel the words of these.
     """
 
-    groups: Mapping[int, int]
-    in_all: Mapping[int, int]
-    brings: Set[int]
-    open: dict[int, list[_Write]] = field(default_factory=dict)
-    pushed: dict[int, PushedTasks] = field(default_factory=dict)
+    in_all: Mapping[int, int] = field(default_factory=dict)
+    brings: Set[int] = frozenset()
     tasks: dict[int, list[GivenTask]] = field(default_factory=dict)
     moved: Counter[int] = field(default_factory=Counter)
 
-    def push(self, task: GivenTask, places: Places, *, writes: bool) -> None:
+    def start(self, task: GivenTask, places: Places, *, writes: bool) -> None:
         """A task is started."""
-        own = self.pushed.setdefault(task.ch, PushedTasks())
-        own.push(token=task.token)
+        number = self.push(task)
         self.tasks.setdefault(task.ch, []).append(task)
         self.moved[task.ch] += task.words or 0
         if writes:
-            write = _Write(task, own.count, self.moved[task.ch], places)
+            write = _Write(task, number, self.moved[task.ch], places)
             self.open.setdefault(task.ch, []).append(write)
 
-    def wait(self, step: HostStep) -> None:
-        """The host has waited; what a channel that is connected with others has done, these may have too."""
-        if step.ch < 0:
-            self.open.clear()
-            return
-        known = self.groups.get(step.ch)
-        for ch in [ch for ch in self.open if ch != step.ch and self.groups.get(ch) == known]:
-            self.open[ch] = [each for each in self.open[ch] if self._needs_all(each, step)]
-        if step.ch in self.pushed:
-            for ch, many in self._ended(step).items():
-                self.open[ch] = [each for each in self.open.get(ch, ()) if each.number > many]
-
-    def _ended(self, step: HostStep) -> dict[int, int]:
-        """By channel how many of its tasks have ended after a wait: those awaited, and whose locks they take.
-
-        Of a wait for room in a queue it is not known which task it is about: any lock that one takes counts,
-        and no task ends.
-        """
-        own = self.pushed[step.ch]
-        known = {step.ch: own.count if step.room else own.ended(step.many, by_token=step.token)}
-        rest = [step.ch]
+    def see_wait(self, step: HostStep) -> None:
+        """The host has waited: tasks have ended whose channel it names, or whose locks such tasks took."""
+        self.wait(step, lambda write: self._needs_all(write, step))
+        rest, known = [step.ch], Counter({step.ch: self.ended(step)})
         while rest:
             ch = rest.pop()
-            taken = {lock for task in self.tasks[ch][: known[ch]] for lock in _locks(task)[0]}
+            taken = {lock for task in self.tasks.get(ch, ())[: known[ch]] for lock in _locks(task)[0]}
             for other, tasks in self.tasks.items():
                 giving = [n for n, task in enumerate(tasks, 1) if taken & _locks(task)[1]]
-                if giving and giving[-1] > known.get(other, 0):
+                if giving and giving[-1] > known[other]:
                     known[other] = giving[-1]
+                    self.end(other, giving[-1])
                     rest.append(other)
-        if step.room:
-            known.pop(step.ch)
-        return known
 
     def _needs_all(self, write: _Write, step: HostStep) -> bool:
         """Whether a task writes results of the last words that a channel read before a wait for that channel.
@@ -126,7 +101,7 @@ class _Steps:
         It does if both channels have had the same share of all their words by then: reading ends before the
         results are written.
         """
-        if step.ch not in self.brings or step.room:
+        if step.ch not in self.brings:
             return False
         brought, all_brought = self.moved[step.ch], self.in_all[step.ch]
         return write.until * all_brought >= brought * self.in_all[write.task.ch]
@@ -177,10 +152,10 @@ def _unordered(
         if step.pushes:
             in_all[subject.log.tasks[step.task].ch] += subject.log.tasks[step.task].words or 0
     direction = subject.engine.channels.direction
-    known = _Steps(groups, in_all, {ch for ch in in_all if direction[ch] != S2MM})
+    known = _Steps(groups, in_all=in_all, brings={ch for ch in in_all if direction[ch] != S2MM})
     for step in steps:
         if step.waits:
-            known.wait(step)
+            known.see_wait(step)
         elif step.pushes:
             task, touched = subject.log.tasks[step.task], places.get(step.task, {})
             writes = bool(direction[task.ch] == S2MM)
@@ -189,7 +164,7 @@ def _unordered(
                     both = common(touched[key], write.places[key])
                     if len(both):
                         yield task, write, key[0], both
-            known.push(task, touched, writes=writes)
+            known.start(task, touched, writes=writes)
 
 
 def _is_locked(writer: GivenTask, reader: GivenTask) -> bool:

@@ -21,9 +21,9 @@ from memtile.plain_text import json_text, printable
 if TYPE_CHECKING:
     from memtile.adf.cost_ends import CostBand
     from memtile.adf.graph_file import GraphProgram
+    from memtile.adf.graph_result import GraphResult
     from memtile.adf.port_times import Latency, PortTimes
     from memtile.adf.program_run import ProgramResult
-    from memtile.adf.running import GraphResult
     from memtile.cli.report_files import Studies
     from memtile.corelib.call_costs import CallCost
     from memtile.explain.findings import Finding

@@ -246,19 +246,13 @@ def with_causes(
         if 0 <= ch < len(engine.channels.tile) and (made := buffers.finding(ch, site)) is not None
     }
     told = [_as(each, known) if each.code == _UNWRITTEN and each.sides else each for each in findings]
-    used = {each.sides[0].who for each in findings if each.code == _UNWRITTEN and each.sides}
     alone = {called(engine, ch) for ch, site in first.items() if buffers.lacks_writer(ch, site)}
-    for who, cause in known.items():
-        if cause.code == _CODE and who in alone - used:
-            told = _instead(told, cause)
-    return told
+    causes = [cause for who, cause in known.items() if cause.code == _CODE and who in alone]
+    return _instead(told, causes[0]) if len(causes) == 1 else told
 
 
 def _instead(findings: Sequence[Finding], cause: Finding) -> list[Finding]:
-    """The findings with a descriptor at the wrong words instead of the races that it has there.
-
-    Words that are never written follow from those races, and have no finding of their own.
-    """
+    """The findings with a descriptor at the wrong words instead of the races that it has there."""
     at = cause.sides[0]
     races = [
         each
@@ -274,7 +268,8 @@ def _instead(findings: Sequence[Finding], cause: Finding) -> list[Finding]:
         cycles=races[0].cycles,
         count=sum(each.count for each in races),
     )
-    return [first, *(each for each in findings if each not in races)]
+    others = (each for each in findings if (each.code, each.sides) != (cause.code, cause.sides))
+    return [first, *(each for each in others if each not in races)]
 
 
 def _as(finding: Finding, known: Mapping[str, Finding]) -> Finding:

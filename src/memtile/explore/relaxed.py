@@ -1,33 +1,23 @@
-"""A run made again without each of the resources that it waits for: what each of them costs.
-
-Most resources are removed by timing constants. One more buffer is more in the lock that counts the free ones
-(``sim.doors.relaxed_model``), so that it can be tried in every design, whatever it is written in.
-"""
+"""What limits a run: the resources that it waits for, and the run made again without each of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from memtile.access.walk import Walk, loops
-from memtile.arch.tiles import MM2S, S2MM
-from memtile.arch.timing import Timing, Unlimited, chosen_timing, default_timing, of_run
-from memtile.errors import MemtileError
+from memtile.arch.timing import Timing, Unlimited, default_timing, of_run
 from memtile.explain.bank_use import bank_advice
 from memtile.explain.bd_chains import BdChains
 from memtile.explain.deadlock.planned_words import PlannedWords, descriptor_of
 from memtile.explain.limit import LEAST, WORK, Lifted, Limit, Resource, limit_of
 from memtile.explain.names import channel_name, core_name
-from memtile.explain.repairs import SECONDS, spent
 from memtile.explain.results import ChannelUse, Result, Status
 from memtile.explain.slow import SHORT, even_shares, slow_findings
 from memtile.explain.uneven import Uneven, column_of, uneven_work
 from memtile.explore.channel_costs import EXTERNAL, HOST, channel_costs, conflicted, most_spent
-from memtile.explore.fifo_names import buffers_of
 from memtile.explore.limit_estimates import (
     called,
     channel_begins,
@@ -39,104 +29,24 @@ from memtile.explore.limit_estimates import (
     unpadded_lengths,
     without_zeros,
 )
+from memtile.explore.more_buffers import more_buffers
 from memtile.explore.shared_links import busiest_link
+from memtile.explore.trial import Again, Trial, Watch, cycles_of
 from memtile.model.state.causes import Cause, CoreCause
 from memtile.model.state.event_columns import ChannelEvent
 from memtile.sim.doors.relaxed_model import Relaxed, relaxed_models
-from memtile.sim.kernels.kernel_lines import kernel_time
 from memtile.sim.loop.engine import Engine
 
-Again = Callable[[], Result]
-"""Makes the design anew and runs it; called inside ``chosen_timing``."""
-Watch = Callable[[Sequence[str]], Iterator[str]]
-"""Goes through names, showing how far it is."""
-
 _OF_STREAMS = (Resource.EXTERNAL, Resource.CHANNELS)
-_NAMED = 4  # buffers in one sentence
-_MOST = 8  # buffers that are tried one by one
 _MANY = 8  # pieces
 _TWO = 2  # channels, or cores
-_HELPS = 0.2  # of the cycles: what one more buffer must save if twice as many are not to be tried
-_SEVERAL = 3  # buffers: of fewer nobody takes several and leaves one
-_LITTLE = 0.25  # of what all buffers save: not worth a further one
 _LONGER = 1.25  # times as long as the next core: what one must compute to be the slow one
 _APART = 0.1  # of the cycles: between starts of tasks, for waits of a host to be between them
 _BUSY = 0.6  # of the cycles: what moves less is not worth a second channel
 
 
-@dataclass(frozen=True, slots=True)
-class Trial:
-    """What is removed in one run.
-
-    Attributes:
-        resource: of which the limit is.
-        name: of the object that it costs most.
-        what: is without it: "if WHAT, so many cycles".
-        constants: timing constants of that run.
-        locks: what is added to the first values of locks, by their index.
-        two_words: channels that move two words a cycle, by their index; -1 = all do.
-        unpaced: ports outside of the design are ready in every cycle.
-        rows_follow: rows of external memory follow each other.
-        no_waits: hosts wait for nothing.
-        unpadded: by tile and number the length of descriptors that send no zeros, or get none.
-        computing: per cent of their cycles that kernels take, by the index of the core; at -1 that of all.
-        remains: cycles of the resource that stay, and are added to those of the run.
-        instead: another trial for a run that does not end as it did; None = there is none.
-    """
-
-    resource: Resource
-    name: str
-    what: str
-    constants: Mapping[str, int] = field(default_factory=dict)
-    locks: Mapping[int, int] = field(default_factory=dict)
-    two_words: Sequence[int] = ()
-    unpaced: bool = False
-    rows_follow: bool = False
-    no_waits: bool = False
-    unpadded: Mapping[tuple[int, int], int] = field(default_factory=dict)
-    computing: Mapping[int, int] = field(default_factory=dict)
-    remains: int = 0
-    instead: Trial | None = None
-
-    @property
-    def model(self) -> dict[str, Any]:
-        """What the model of the run has beside locks."""
-        names = ("two_words", "unpaced", "rows_follow", "no_waits", "unpadded")
-        return {name: given for name in names if (given := getattr(self, name))}
-
-    def done(self, result: Result, again: Again) -> Lifted:
-        """Make the run."""
-        cycles = _cycles(result, again, self)
-        if cycles is None and self.instead is not None:
-            return self.instead.done(result, again)
-        return Lifted(self.what, None if cycles is None else cycles + self.remains, self.resource, self.name)
-
-
-def _cycles(result: Result, again: Again, trial: Trial) -> int | None:
-    """Cycles of the run that a trial makes; None if it ends otherwise than the run itself."""
-    with ExitStack() as inside:
-        inside.enter_context(chosen_timing({**of_run(result.board, result.timing), **trial.constants}))
-        if trial.locks or trial.model:
-            inside.enter_context(relaxed_models(trial.locks, **trial.model))
-        if trial.computing:
-            inside.enter_context(kernel_time(trial.computing))
-        try:
-            other = again()
-        except MemtileError:
-            if trial.locks or trial.model:
-                return None  # a kernel refuses words that were written over
-            raise
-    is_other = other.status is not result.status or (trial.no_waits and _moved(other) != _moved(result))
-    return None if is_other else other.cycles
-
-
-def _moved(result: Result) -> dict[str, int]:
-    """Words that each channel moved."""
-    return {use.name: use.words for use in result.channels}
-
-
 def lifted(result: Result, again: Again, watch: Watch = iter) -> tuple[Lifted, ...]:
-    """The run without each of the limits that cost it cycles.
+    """Return what the run takes without each of the limits that cost it cycles.
 
     Args:
         result: of the run itself.
@@ -152,7 +62,7 @@ def _lifted(result: Result, again: Again, watch: Watch, seen: Relaxed) -> Iterat
     trials = {trial.what: trial for trial in _trials(result, engine)}
     yield from (trials[what].done(result, again) for what in watch(list(trials)))
     if engine is not None:
-        yield from _buffers(result, again, engine, seen.began, watch)
+        yield from more_buffers(result, again, engine, seen.began, watch)
 
 
 def with_limit(result: Result, again: Again, watch: Watch = iter) -> Result:
@@ -168,7 +78,7 @@ def with_limit(result: Result, again: Again, watch: Watch = iter) -> Result:
     if not result.timed or result.status is not Status.FINISHED:
         return result
     with relaxed_models({}) as seen:
-        _cycles(result, again, Trial(Resource.BUFFERS, "", "nothing was changed"))
+        cycles_of(result, again, Trial(Resource.BUFFERS, "", "nothing was changed"))
     found = tuple(_lifted(result, again, watch, seen))
     banks = "" if seen.engine is None else bank_advice(seen.engine)
     uneven = uneven_work(result) if seen.engine is None else _uneven(result, seen.engine)
@@ -393,192 +303,3 @@ def _starts_apart(engine: Engine) -> bool:
     started = np.asarray(engine.state.seen)[outside, ChannelEvent.START_TASK]
     started = started[started >= 0]
     return bool(len(started) and started.max() - started.min() >= _APART * engine.now)
-
-
-@dataclass(frozen=True, slots=True)
-class _Room:
-    """Locks that count the free buffers of one object FIFO, or of one ring of buffers.
-
-    Attributes:
-        name: of the object FIFO, or of the buffers.
-        more: what one more buffer adds to each.
-        buffers: how many there are where there are fewest; of several, where there are most.
-        several: whether these are several object FIFOs or rings.
-    """
-
-    name: str
-    more: Mapping[int, int]
-    buffers: int
-    several: bool = False
-
-    @property
-    def what(self) -> str:
-        """What is tried."""
-        one = "a second" if self.buffers == 1 else "one more"
-        return f"there was {one} buffer for {'each of ' * self.several}{self.name}"
-
-
-def _buffers(
-    result: Result, again: Again, engine: Engine, began: Mapping[int, int], watch: Watch
-) -> Iterator[Lifted]:
-    """The run with one more buffer: everywhere first, then for some while for each object FIFO that helps."""
-    labels = {use.name: use.label for use in result.channels}
-    rooms = sorted(_rooms(engine, began, labels), key=lambda room: (room.buffers, -_waited(result, room)))
-    if not rooms or not _waits_for_locks(result):
-        return
-    names = [room.name for room in rooms]
-    every = _together(rooms, _listed(names) if len(names) <= _NAMED else "all object FIFOs and rings")
-    together = _trial(every).done(result, again)
-    single: list[Lifted] = []
-    try:
-        for each in _single(result, _until(again, spent() + SECONDS), rooms, began, together, watch):
-            single.append(each)  # what was tried in time stays
-    except _LateError:
-        together = replace(together, what=f"{together.what}; not all were tried alone")
-    yield together
-    yield from single
-
-
-class _LateError(Exception):
-    """There is no time for a further run."""
-
-
-def _until(again: Again, end: float) -> Again:
-    """A run that is only begun while there is time."""
-
-    def run() -> Result:
-        if spent() > end:
-            raise _LateError
-        return again()
-
-    return run
-
-
-def _single(
-    result: Result,
-    again: Again,
-    rooms: Sequence[_Room],
-    began: Mapping[int, int],
-    together: Lifted,
-    watch: Watch,
-) -> Iterator[Lifted]:
-    """The run with buffers of some object FIFOs or rings, where those of all help."""
-    if together.saves(result.cycles) < _HELPS:
-        yield from _doubled(result, again, rooms, began)
-    if len(rooms) == 1 or (together.cycles is not None and together.saves(result.cycles) < LEAST):
-        return
-    by_name = {room.name: room for room in rooms[:_MOST]}
-    alone: dict[str, Lifted] = {}
-    late: _LateError | None = None
-    try:
-        for name in watch(list(by_name)):
-            alone[name] = _trial(by_name[name]).done(result, again)
-    except _LateError as error:
-        late = error
-    helps = [each for each in alone.values() if each.saves(result.cycles) >= LEAST]
-    yield from sorted(helps, key=lambda each: each.saves(result.cycles))
-    if late is not None:
-        raise late
-    pairs: list[Lifted] = []
-    for each in _pairs(result, again, by_name, alone, together):
-        pairs.append(each)
-        yield each
-    fewer = max(each.saves(result.cycles) for each in (*alone.values(), *pairs))
-    if len(rooms) <= _MOST and fewer <= together.saves(result.cycles) - LEAST:
-        yield from _needed(result, again, by_name, alone, together)
-
-
-def _doubled(
-    result: Result, again: Again, rooms: Sequence[_Room], began: Mapping[int, int]
-) -> Iterator[Lifted]:
-    """Each ring of several buffers with twice as many: what takes several at once may need them."""
-    for room in [each for each in rooms if each.buffers >= _SEVERAL][:_NAMED]:
-        more = {lock: began[lock] for lock in room.more}
-        what = f"there were twice as many buffers for {room.name}, or fewer were taken at once"
-        found = Trial(Resource.BUFFERS, room.name, what, locks=more).done(result, again)
-        if found.saves(result.cycles) >= LEAST:
-            yield found
-
-
-def _pairs(
-    result: Result, again: Again, rooms: Mapping[str, _Room], alone: Mapping[str, Lifted], best: Lifted
-) -> Iterator[Lifted]:
-    """Those that help together, each next one for as long as it does; nothing if one alone saves all."""
-    order = sorted(alone, key=lambda name: -alone[name].saves(result.cycles))
-    chosen, saved = order[:1], alone[order[0]].saves(result.cycles)
-    for name in order[1:]:
-        if best.saves(result.cycles) - saved < max(LEAST, _LITTLE * best.saves(result.cycles)):
-            return
-        room = _together([rooms[each] for each in (*chosen, name)], _listed([*chosen, name]))
-        found = _trial(room).done(result, again)
-        if found.saves(result.cycles) - saved >= LEAST:
-            chosen, saved = [*chosen, name], found.saves(result.cycles)
-            yield found
-
-
-def _needed(
-    result: Result, again: Again, rooms: Mapping[str, _Room], alone: Mapping[str, Lifted], best: Lifted
-) -> Iterator[Lifted]:
-    """All but those that save nothing beside the others: several may help only together."""
-    least, found = best.saves(result.cycles) - LEAST, None
-    kept = sorted(rooms, key=lambda name: -alone[name].saves(result.cycles))
-    for name in reversed(kept.copy()):
-        others = [each for each in kept if each != name]
-        fewer = _trial(_together([rooms[each] for each in others], _listed(others))).done(result, again)
-        if fewer.saves(result.cycles) > least:
-            kept, found = others, fewer
-    if found is not None:
-        yield found
-
-
-def _trial(room: _Room) -> Trial:
-    return Trial(Resource.BUFFERS, room.name, room.what, locks=room.more)
-
-
-def _together(rooms: Sequence[_Room], name: str) -> _Room:
-    more = {lock: added for room in rooms for lock, added in room.more.items()}
-    return _Room(name, more, max(room.buffers for room in rooms), several=len(rooms) > 1)
-
-
-def _listed(names: Sequence[str]) -> str:
-    """``@a, @b and @c``."""
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
-
-
-def _waits_for_locks(result: Result) -> bool:
-    channels = any(use.spent.get(Cause.LOCK_ACQUIRE) for use in result.channels)
-    return channels or any(core.spent.get(CoreCause.LOCK_STALL) for core in result.cores)
-
-
-def _waited(result: Result, room: _Room) -> int:
-    """Cycles that channels called as the buffers waited for locks."""
-    label = room.name.strip("@'")
-    named = (use for use in result.channels if label in use.label)
-    return sum(use.spent.get(Cause.LOCK_ACQUIRE, 0) for use in named)
-
-
-def _rooms(engine: Engine, began: Mapping[int, int], labels: Mapping[str, str]) -> Iterator[_Room]:
-    """Locks of free buffers, by what they are the buffers of."""
-    takers, givers = BdChains(engine).steps_by_lock()
-    known = set(labels.values())
-    groups: dict[str, dict[int, int]] = {}
-    for lock, value in began.items():
-        taking, giving = takers.get(lock, {}), givers.get(lock, {})
-        added = _added(engine, taking, giving)
-        if added and value >= added:
-            users = [labels.get(channel_name(engine, ch), "") for ch in (*taking, *giving)]
-            groups.setdefault(buffers_of(engine, lock, users, known), {})[lock] = added
-    for name, more in groups.items():
-        yield _Room(name, more, min(began[lock] // added for lock, added in more.items()))
-
-
-def _added(engine: Engine, takers: Mapping[int, int], givers: Mapping[int, int]) -> int:
-    """What one more buffer adds to a lock; 0 if it does not count free buffers."""
-    direction = engine.channels.direction
-    free = [ch for ch in takers if direction[ch] == S2MM] + [ch for ch in givers if direction[ch] == MM2S]
-    full = [ch for ch in takers if direction[ch] == MM2S] + [ch for ch in givers if direction[ch] == S2MM]
-    if full and not free:
-        return 0
-    if any(value >= 0 for value in takers.values()):
-        return 0  # it waits for one value, and counts nothing
-    return max((*(-value for value in takers.values()), *givers.values(), 1))

@@ -12,7 +12,8 @@ from memtile.arch.timing import chosen_timing, default_timing, likely, of_run
 from memtile.explain.depths import needed_depths
 from memtile.explain.estimate import Band, RangeEnds
 from memtile.explain.results import Result
-from memtile.explore.relaxed import Again, Watch, with_limit
+from memtile.explore.relaxed import with_limit
+from memtile.explore.trial import Again, Watch
 from memtile.runs.program import Run
 
 

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from memtile.adf.graph_result import GraphResult
 from memtile.adf.kernel_calls import Caller, PortMemory, PortValue
 from memtile.adf.plan import Blocks, End, Net, Plan, PlannedKernel, PlannedMemory
 from memtile.adf.planning import plan_of
-from memtile.adf.running import GraphResult, GraphRun
+from memtile.adf.running import GraphRun
 from memtile.explain.results import Status
 from memtile.sim.kernels.actions import Action
 from memtile.sim.kernels.kernel_core import Core

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from memtile.model.state.causes import CoreCause
 
 if TYPE_CHECKING:
-    from memtile.adf.running import GraphResult
+    from memtile.adf.graph_result import GraphResult
 
 _RULE = "-" * 98
 _WIDTHS = (20, 18)

@@ -17,8 +17,8 @@ from memtile.errors import DesignError
 from memtile.explain.findings import Severity
 
 if TYPE_CHECKING:
+    from memtile.adf.graph_result import GraphResult
     from memtile.adf.program_run import ProgramResult
-    from memtile.adf.running import GraphResult
 
 _TABLES = {"x86simulator": X86SIMULATOR, "aiesimulator": AIESIMULATOR}
 _TIMES, _NO_TIMES = ("yes", "ns"), "no"

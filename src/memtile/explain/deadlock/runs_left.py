@@ -1,7 +1,8 @@
-"""A task that is repeated fewer times than its receiver waits for, where its locks allow these runs.
+"""A task that is repeated fewer times than its receiver waits for.
 
-The words that its receiver lacks say how often it should run; what a lock has left of what its only taker
-acquires in each run confirms it. Where the two say different things, neither is known.
+The words that the receiver lacks give the number of missing runs. A lock that only this channel acquires
+confirms it if its value is enough for exactly so many runs. Where words and locks give different numbers,
+there is no finding.
 """
 
 from __future__ import annotations
@@ -13,16 +14,15 @@ from typing import NamedTuple
 from memtile.explain.bd_chains import lock_seen
 from memtile.explain.deadlock.build import EngineWaits
 from memtile.explain.lock_waits import lock_text
-from memtile.model.state.causes import Phase
 
 _REPEATED = 2  # runs of a task that is meant to be repeated
 
 
 class RunsLeft(NamedTuple):
-    """What a channel did that has no task left, and the repair.
+    """A channel whose only task has ended too early.
 
     Attributes:
-        does: as a part of a sentence.
+        does: what it has done, as a part of a sentence.
         fix: what it should do, as the end of "Let it ".
         runs: of its task that it should make.
     """
@@ -33,23 +33,22 @@ class RunsLeft(NamedTuple):
 
 
 def runs_left(ch: int, receiver: int, waits: EngineWaits) -> RunsLeft | None:
-    """Return how often a task should have run; None where words and locks do not say the same of it.
+    """Return how often a task should have run; None where words and locks give different numbers.
 
     Args:
-        ch: model index of the channel that has no task left.
-        receiver: of the one that waits for its words.
+        ch: model index of a channel that has no task left.
+        receiver: model index of the channel that waits for its words.
         waits: of a run.
     """
     c, engine = waits.engine.channels, waits.engine
     bds = [bd for each, bd in waits.chains.present() if each == ch]
-    is_over = c.phase[ch] == Phase.IDLE and c.tasks_done[ch] == 1 and c.external[ch] < 0
-    runs, odd = divmod(int(c.bds_done[ch]), max(len(bds), 1))
-    if waits.abstraction is not None or waits.of_registers or not is_over or odd or runs < _REPEATED:
+    runs = int(c.bds_done[ch]) // max(len(bds), 1)
+    if c.tasks_done[ch] != 1 or runs < _REPEATED:
         return None
     locks = _left(ch, bds, waits)
     words = sum(waits.chains.length(ch, bd) for bd in bds)
     times = _missing(receiver, waits) / max(words, 1)
-    if not times or {*locks.values()} != {times} or waits.streams.senders_to(receiver) != {ch}:
+    if not times or times % 1 or {*locks.values()} != {times} or waits.streams.senders_to(receiver) != {ch}:
         return None
     more, names = int(times), " and ".join(lock_text(engine, lock) for lock in locks)
     holds = "holds" if len(locks) == 1 else "hold"
@@ -60,7 +59,7 @@ def runs_left(ch: int, receiver: int, waits: EngineWaits) -> RunsLeft | None:
 
 
 def _left(ch: int, bds: Sequence[int], waits: EngineWaits) -> dict[int, float]:
-    """By lock that only this channel takes for how many runs of its chain it has units, as a fraction."""
+    """By lock that no other channel takes, for how many runs of a chain it has units, as a fraction."""
     units, chains = Counter[int](), waits.chains
     tile = int(waits.engine.channels.tile[ch])
     for bd in bds:
@@ -74,9 +73,10 @@ def _left(ch: int, bds: Sequence[int], waits: EngineWaits) -> dict[int, float]:
 
 
 def _missing(ch: int, waits: EngineWaits) -> int:
-    """Words that a channel lacks until its task ends, of a ring until the descriptor does in which it waits.
+    """Words that a channel lacks until its task ends; of a ring, until the descriptor ends in which it waits.
 
-    0 where that is not known: more tasks are in its queue, or a ring waits for its next descriptor.
+    0 where that is not known: the channel has more tasks in its queue, or a ring waits at the begin of a
+    descriptor.
     """
     c, chains = waits.engine.channels, waits.chains
     chain, moved = chains.of(ch), max(int(c.moved[ch]), 0)
