@@ -16,7 +16,12 @@ from memtile.importers.mlir.repairs.exchanges import exchange_candidates
 from memtile.importers.mlir.repairs.fifos import form_candidates
 from memtile.importers.mlir.repairs.host_arrays import array_candidates
 from memtile.importers.mlir.repairs.host_steps import host_candidates
-from memtile.importers.mlir.repairs.lock_uses import place_candidates, unit_candidates
+from memtile.importers.mlir.repairs.lock_uses import (
+    place_candidates,
+    run_candidates,
+    silent_candidates,
+    unit_candidates,
+)
 from memtile.importers.mlir.repairs.numbers import advised_candidates, number_candidates
 from memtile.importers.mlir.repairs.releases import Found, fifo_candidates, lock_candidates
 from memtile.importers.mlir.repairs.stream_moves import order_candidates, stream_move_candidates
@@ -103,6 +108,7 @@ _SOURCES = (
     fifo_candidates,
     form_candidates,
     lock_candidates,
+    silent_candidates,
     host_candidates,
     stream_candidates,
     number_candidates,
@@ -114,6 +120,7 @@ _SAID_BY_IT: Sequence[Callable[[DesignText, Finding | None], Iterator[Found]]] =
     advised_candidates,
     unit_candidates,
     place_candidates,
+    run_candidates,
     value_candidates,
     stream_move_candidates,
 )
