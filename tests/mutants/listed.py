@@ -4172,13 +4172,6 @@ MUTANTS = (
         "tests/faults/test_shared_by_cores.py::test_a_lock_that_begins_above_the_buffers_that_two_cores_share",
     ),
     Mutant(
-        "one of several descriptors at the same words lacks a release",
-        "explain/deadlock/silent_bds.py",
-        " or len(others) != 1 or",
-        " or not others or",
-        "tests/faults/test_advised_repairs.py::test_a_descriptor_is_not_named_where_another_one_uses_the_words_too",
-    ),
-    Mutant(
         "a release is not tried behind a descriptor without locks",
         "importers/mlir/repairs/candidates.py",
         "    silent_candidates,\n    host_candidates,",
