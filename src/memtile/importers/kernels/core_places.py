@@ -37,8 +37,8 @@ def core_places(made: Configured, free: str, full: str) -> int | None:
     if len(blocks) != _SIDES:
         return None
     shared = frozenset.intersection(*(_used(events) for events in blocks))
-    orders = [_windows(events, shared, pair) for events in blocks]
-    if not shared or None in orders or {*orders[0]} != {*orders[1]} or {*orders[0]} != shared:
+    orders = [order for events in blocks if (order := _windows(events, shared, pair)) is not None]
+    if not shared or len(orders) != _SIDES or any({*order} != shared for order in orders):
         return None
     return len(shared) if all(len(order) == len(shared) for order in orders) else None
 

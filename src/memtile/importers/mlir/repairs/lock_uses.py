@@ -14,14 +14,16 @@ from memtile.importers.mlir.repairs.text_edits import text_of
 def unit_candidates(design: DesignText, finding: Finding | None) -> Iterator[Found]:
     """The units that a finding advises for an acquire, a release or a lock, in place of those of the text."""
     advised = None if finding is None else finding.evidence.units
-    for lock in design.named("aie.lock") if advised is not None else ():
+    if advised is None:
+        return
+    for lock in design.named("aie.lock"):
         at = design.attribute(lock, "init") if lock.results[:1] == [advised.lock] else None
         if at is not None and lock.line == advised.line:
             says = (
                 f"initialise lock {advised.lock[1:]} to {advised.many} instead of {design.number(lock, at)}"
             )
             yield lock, Candidate("lock_value", says, design.with_number(lock, at, advised.many), 0.0)
-    for use in design.named(USE) if advised is not None else ():
+    for use in design.named(USE):
         beside = [use, *(each for each in siblings(use) if each.name == "aie.dma_bd")]
         acquires = not any("Release" in word for word in use.words)
         is_it = advised.lock in use.words and acquires == advised.acquires
@@ -34,7 +36,9 @@ def unit_candidates(design: DesignText, finding: Finding | None) -> Iterator[Fou
 def place_candidates(design: DesignText, finding: Finding | None) -> Iterator[Found]:
     """The acquire or release that a finding advises to move, in its other place of the same block."""
     advised = None if finding is None else finding.evidence.place
-    for use in design.named(USE) if advised is not None else ():
+    if advised is None:
+        return
+    for use in design.named(USE):
         others = [each for each in siblings(use) if each.line == advised.other]
         if use.line != advised.line or len(others) != 1:
             continue
@@ -56,7 +60,9 @@ def silent_candidates(design: DesignText) -> Iterator[Found]:
         and any(lock.results[0] in use.words for use in uses)
         and not any(lock.results[0] in use.words for use in given)
     ]
-    for bd in design.named("aie.dma_bd") if pattern is not None and lonely else ():
+    if pattern is None:
+        return
+    for bd in design.named("aie.dma_bd") if lonely else ():
         if any(each.name == USE for each in siblings(bd)):
             continue
         for name in (lock.results[0] for lock in lonely if design.tile(lock) == design.tile(bd)):
