@@ -230,6 +230,6 @@ def filled(st: State, first: int, words: int) -> None:
 
 @jit
 def barrier(st: State, tile: int) -> None:
-    """A control packet acts on a tile, ordered by nobody: what was before comes before it, it before the rest."""
+    """A control packet acts on a tile: all of before comes before it, it before the rest."""
     if st.noting[ON] > 0:
         note(st, NoteKind.BARRIER, HOST, 0, 0, tile)
