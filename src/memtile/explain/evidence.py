@@ -1,4 +1,4 @@
-"""The numbers behind a finding about wrong words: by how much they are off, and the walk that would be right.
+"""The numbers behind a finding: by how much words are off, the walk or the units that would be right.
 
 Sentences are for readers; what searches for repairs takes these numbers.
 """
@@ -23,9 +23,39 @@ class AdvisedWalk(NamedTuple):
     strides: tuple[int, ...]
 
 
+class AdvisedUnits(NamedTuple):
+    """Other units for an acquire or a release, or another value for a lock to begin with.
+
+    Attributes:
+        line: of the text, which has it, the descriptor that it belongs to, or the lock.
+        lock: as the text names it.
+        acquires: whether it is an acquire.
+        many: units that it should have.
+    """
+
+    line: int
+    lock: str
+    acquires: bool
+    many: int
+
+
+class AdvisedPlace(NamedTuple):
+    """Another place for an acquire or a release.
+
+    Attributes:
+        line: of the text, which has it.
+        other: line of the operation beside which it should be.
+        behind: whether it should be behind that operation; else before it.
+    """
+
+    line: int
+    other: int
+    behind: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a finding has measured of words that are wrong.
+    """What a finding has measured of what is wrong.
 
     Attributes:
         late: elements by which an output begins later than expected; earlier ones are negative.
@@ -39,6 +69,8 @@ class Evidence:
         names: of the channels of the walks, as users call them.
         runs: of its task that a channel should make, as words and locks say; 0 = not known.
         short: elements that an input lacks, of what the rest of the design takes.
+        units: that an acquire, a release or a lock should have; None = the finding is of something else.
+        place: where an acquire or a release should be; None = the finding is of something else.
     """
 
     late: int = 0
@@ -52,6 +84,8 @@ class Evidence:
     names: Sequence[str] = ()
     runs: int = 0
     short: int = 0
+    units: AdvisedUnits | None = None
+    place: AdvisedPlace | None = None
 
 
 NO_EVIDENCE = Evidence()

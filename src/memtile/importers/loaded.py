@@ -374,9 +374,10 @@ class Loaded:
             done = run_alone(self.configured, arrays, self.kernels, how)
         done = accounts.settled(done, self.kernels)
         findings = tuple(map(without_host, done.result.findings))
-        return self._with_links(
+        done = self._with_links(
             replace(done, result=replace(done.result, findings=findings)), self.configured
         )
+        return replace(done, oddities=self.oddities).explained()
 
     @staticmethod
     def _with_links(done: Run, *devices: Configured) -> Run:

@@ -10,9 +10,11 @@ from memtile.explain.deadlock.build import EngineWaits
 from memtile.explain.deadlock.context import CIRCLE_BEFORE_A_RUN
 from memtile.explain.deadlock.graph import PartyKind, Via
 from memtile.explain.deadlock.planned_words import PlannedWords
+from memtile.explain.deadlock.runs_left import runs_for
 from memtile.explain.deadlock.sentences import Sentences, receives
 from memtile.explain.deadlock.switch_waits import Need, Party
 from memtile.explain.deadlock.wrong_locks import wrong_release
+from memtile.explain.evidence import Evidence
 from memtile.explain.findings import Finding, Severity
 from memtile.explain.lock_waits import owner
 
@@ -141,7 +143,8 @@ def _of_its_kind(knot: Knot, waits: EngineWaits, words: Sentences) -> Finding:
         actors = [*actors[actors.index(first) :], *actors[: actors.index(first)]]
     says = "; ".join(_step(party, knot, words) for party in actors)
     sides = [words.side(party) for party in actors]
-    return Finding(code, Severity.ERROR, f"{_SENTENCE[code]}: {says}.", sides, fix=fix)
+    evidence = Evidence(runs=_runs(knot, waits))
+    return Finding(code, Severity.ERROR, f"{_SENTENCE[code]}: {says}.", sides, fix=fix, evidence=evidence)
 
 
 def _short_of_tasks(knot: Knot, waits: EngineWaits) -> Party | None:
@@ -169,7 +172,7 @@ def _kind(knot: Knot, waits: EngineWaits, words: Sentences) -> tuple[str, str]:
             return "MT0302", ""
         if _holder(knot, waits) is not None:
             return "MT0302", ""
-    fix = _not_exactly(knot, waits, words) or _of_host(knot, words) or _of_packets(knot, waits, words)
+    fix = _not_exactly(knot, waits, words) or _of_host(knot, waits, words) or _of_packets(knot, waits, words)
     fix = fix or _behind(knot, waits, words) or _deeper(knot, waits, words) or more_room(knot, waits, words)
     fix = fix or _of_links(knot, words) or _first_step(knot, waits, words)
     return "MT0301" if knot.is_circle else "MT0321", fix
@@ -334,12 +337,28 @@ def _not_exactly(knot: Knot, waits: EngineWaits, words: Sentences) -> str:
     return ""
 
 
-def _of_host(knot: Knot, words: Sentences) -> str:
-    """The task that a host starts too late, behind a wait that needs it; empty where no host takes part."""
+def _of_host(knot: Knot, waits: EngineWaits, words: Sentences) -> str:
+    """The task that a host starts too late, behind a wait that needs it; empty where no host takes part.
+
+    Where a repeated task is what it has started before, that may run too seldom.
+    """
     for party, need in knot.needs():
         if need.via is Via.TASK and need.of.kind is PartyKind.HOST:
-            return f"Let {words.name(need.of)} start a task on {words.name(party)} before this wait."
+            name, host = words.name(party), words.name(need.of)
+            if (runs := _runs(knot, waits)) and party.kind is PartyKind.CHANNEL:
+                more = f"Let {name} run its task {runs} times (repeat_count = {runs - 1})"
+                return f"{more}, or let {host} start a task on it before this wait."
+            return f"Let {host} start a task on {name} before this wait."
     return ""
+
+
+def _runs(knot: Knot, waits: EngineWaits) -> int:
+    """How often a repeated task should run for the words that a host waits for; 0 = not known."""
+    for party, need in knot.needs():
+        if need.via is Via.TASK and need.of.kind is PartyKind.HOST and party.kind is PartyKind.CHANNEL:
+            awaited = [each.of.number for each in knot.after[need.of] if each.of.kind is PartyKind.CHANNEL]
+            return runs_for(party.number, awaited[0], waits) if len(awaited) == 1 else 0
+    return 0
 
 
 def _of_packets(knot: Knot, waits: EngineWaits, words: Sentences) -> str:

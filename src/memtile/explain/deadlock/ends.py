@@ -16,6 +16,7 @@ from memtile.explain.deadlock.planned_words import PlannedWords
 from memtile.explain.deadlock.sent_elsewhere import counted
 from memtile.explain.deadlock.sentences import UNRELEASED, Sentences, receives
 from memtile.explain.deadlock.short_senders import short_sender
+from memtile.explain.deadlock.silent_bds import silent_bd
 from memtile.explain.deadlock.starving_cores import came, left_by, starving_cores
 from memtile.explain.deadlock.switch_waits import Party
 from memtile.explain.deadlock.tokens import silent_tasks, stuck_token, token_is_stuck, unfed
@@ -155,7 +156,20 @@ class ChainEnd:
             sent = f"only control packets could release it, and {names} {verb} sent all that were asked for"
             guess = self._made("MT0302", f"{says}; {sent}", fix, sides)
             return replace(guess, severity=Severity.WARNING)  # what they wrote is not known
-        return self._made("MT0302", f"{says}, {UNRELEASED}", fix)
+        return self._silent(says) or self._made("MT0302", f"{says}, {UNRELEASED}", fix)
+
+    def _silent(self, says: str) -> Finding | None:
+        """The descriptor that uses the words of the one that waits and releases no lock; None of no such."""
+        silent = silent_bd(self.waiting[0], self.waits)
+        if silent is None:
+            return None
+        verb = "writes" if receives(self.waits, silent.party) else "reads"
+        bd = f"{self.words.name(silent.party)}, BD {silent.number}"
+        does = f"{verb} the same words with BD {silent.number} and releases no lock"
+        side = Side(self.words.name(silent.party), does, silent.place)
+        says = f"{says}, {UNRELEASED}: {bd}, {verb} the same words and releases no lock"
+        made = self._made("MT0302", says, f"Let {bd}, release {self._name}.", (side,))
+        return replace(made, sides=tuple(dict.fromkeys((side, *made.sides))))
 
     def _only_other(self, waiting: Party) -> str:
         """The one core with a program that reaches the lock, beside who waits; empty if a DMA may be meant.

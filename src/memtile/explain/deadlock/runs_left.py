@@ -58,6 +58,27 @@ def runs_left(ch: int, receiver: int, waits: EngineWaits) -> RunsLeft | None:
     return RunsLeft(does, fix, runs + more)
 
 
+def runs_for(ch: int, awaited: int, waits: EngineWaits) -> int:
+    """Return how often a repeated task should run for the words that a host waits for; 0 = not known.
+
+    What came of the runs that it made says what comes of one.
+
+    Args:
+        ch: model index of the channel that has done its task.
+        awaited: of the channel whose first task the host waits for.
+        waits: of a run, or of one that stands for all runs.
+    """
+    c = waits.engine.channels
+    bds = [bd for each, bd in waits.chains.present() if each == ch]
+    runs, odd = divmod(int(c.bds_done[ch]), max(len(bds), 1))
+    is_first = c.tasks_done[ch] == 1 and not c.tasks_done[awaited] and not waits.of_registers
+    lacks = _missing(awaited, waits) if is_first and not odd and runs >= _REPEATED else 0
+    whole = sum(waits.chains.length(awaited, bd) for bd in waits.chains.of(awaited))
+    each, rest = divmod(whole - lacks, runs) if lacks > 0 and not waits.chains.loops(awaited) else (0, 0)
+    is_known = each > 0 and not rest and not lacks % each and not c.runs_left[awaited]
+    return runs + lacks // each if is_known else 0
+
+
 def _left(ch: int, bds: Sequence[int], waits: EngineWaits) -> dict[int, float]:
     """By lock that no other channel takes, for how many runs of a chain it has units, as a fraction."""
     units, chains = Counter[int](), waits.chains

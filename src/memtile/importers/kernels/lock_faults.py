@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from memtile.explain.evidence import NO_EVIDENCE, AdvisedUnits, Evidence
 from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.imbalance import UNFIT, Imbalance
+from memtile.importers.kernels.core_places import core_places
 from memtile.importers.kernels.foreign_pairs import foreign_pairs
 from memtile.importers.kernels.lock_discipline import Change, Discipline, Fault, pairs_of
 from memtile.importers.kernels.lock_names import core_text, line_of, lock_name, number_of, place_of
-from memtile.importers.kernels.lock_users import Act, LockUser, Texts, lock_users
+from memtile.importers.kernels.lock_users import Act, LockUser, Texts, lock_users, units_of
 from memtile.importers.kernels.shared_rooms import shared_rooms
 from memtile.importers.kernels.turn_orders import turn_orders
 from memtile.importers.mlir.configure import Configured
@@ -59,12 +61,17 @@ class _Fault:
         message = f"{self.where}: {says}."
         if not sure:
             fix = f"{fix} Or {' or '.join(map(self._other_fix, self.fault.others))}."
-        found = Finding(
-            UNFIT, Severity.ERROR if sure else Severity.WARNING, message, (side, *others), fix=fix
-        )
+        severity = Severity.ERROR if sure else Severity.WARNING
+        found = Finding(UNFIT, severity, message, (side, *others), fix=fix, evidence=self._evidence())
         lock = self.act.lock if not self.act.acquires else self.fault.partner
         once = self.fault.change.what == "lock" or (self.fault.change.what == "new") == self.act.acquires
         return Imbalance(found, number_of(self.made, lock), certain=self.turn.again or once)
+
+    def _evidence(self) -> Evidence:
+        """The units that the act should have, if nothing else about it is wrong."""
+        was = self.fault.was
+        is_number = self.fault.change.what == "units" and was is not None and was.many
+        return units_of(self.act) if is_number and not self.fault.others else NO_EVIDENCE
 
     @property
     def _first(self) -> str:
@@ -177,13 +184,19 @@ def _values(made: Configured, discipline: Discipline) -> Iterator[Imbalance]:
             yield from _sent_before(made, discipline, full, readers)
         if free in wrong or full in wrong:
             continue
-        if not writers or not readers or not any(user.direction for user, _ in writers + readers):
+        if not writers or not readers:
+            continue
+        if not any(user.direction for user, _ in writers + readers):
+            is_free = discipline.initial[free] > discipline.initial[full]
+            if is_free and (shared := core_places(made, free, full)) is not None:
+                yield from _value(made, discipline, (free, full), writers + readers, shared)
             continue
         if any(user.direction == "MM2S" for user, _ in writers) or any(
             user.direction == "S2MM" for user, _ in readers
         ):
             continue  # the other way round
-        yield from _value(made, discipline, free, full, writers + readers)
+        most = max(_places(discipline, {free, full}).values())
+        yield from _value(made, discipline, (free, full), writers + readers, most)
 
 
 def _sent_before(
@@ -224,14 +237,14 @@ def _takers(discipline: Discipline, lock: str) -> list[tuple[LockUser, Act]]:
 def _value(
     made: Configured,
     discipline: Discipline,
-    free: str,
-    full: str,
+    pair: tuple[str, str],
     takers: Sequence[tuple[LockUser, Act]],
+    most: int,
 ) -> Iterator[Imbalance]:
-    begin, locks = discipline.initial, {free, full}
-    places = _places(discipline, locks)
+    """A pair that begins with too few units or too many, if ``most`` places take one each."""
+    begin, (free, full) = discipline.initial, pair
     need = max(act.many for _, act in takers)
-    whole, most = begin[free] + begin[full], max(places.values())
+    whole = begin[free] + begin[full]
     if whole < need:
         lock, wanted = free, most
         says = f"starts at {begin[free]}, less than the {need} that one of its users acquires at once"
@@ -251,7 +264,11 @@ def _value(
         *(Side(each, "") for each in users),
     )
     message = f"{name}, {line_of(operation)}, {says} ({', '.join(users)})."
-    found = Finding(UNFIT, Severity.ERROR, message, sides, fix=f"Initialise {name} to {wanted}.")
+    found = Finding(
+        *(UNFIT, Severity.ERROR, message, sides),
+        fix=f"Initialise {name} to {wanted}.",
+        evidence=Evidence(units=AdvisedUnits(operation.line, lock, False, wanted)),
+    )
     yield Imbalance(found, number_of(made, lock))
 
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from memtile.arch.register_map import register_at
 from memtile.arch.tiles import COLUMN_SHIFT, ROW_SHIFT
+from memtile.explain.evidence import AdvisedUnits, Evidence
 from memtile.explain.names import channel_name
 from memtile.importers.kernels.core_locks import released_by_core
 from memtile.importers.kernels.lock_names import core_text, tile_of
@@ -110,6 +111,15 @@ def lock_users(made: Configured, texts: Texts) -> tuple[list[LockUser], set[str]
             else:
                 unknown |= locks_written(made, operation)
     return users, unknown
+
+
+def units_of(act: Act) -> Evidence:
+    """Return the units of an act as what a finding advises of it.
+
+    Args:
+        act: with the units that it should have.
+    """
+    return Evidence(units=AdvisedUnits(act.operation.line, act.lock, act.acquires, act.many))
 
 
 def _controlled(device: DeviceDescription) -> set[str]:

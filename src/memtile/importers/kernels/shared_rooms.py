@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from memtile.explain.evidence import NO_EVIDENCE
 from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.imbalance import UNFIT, Imbalance
 from memtile.importers.kernels.lock_discipline import sums
 from memtile.importers.kernels.lock_names import line_of, lock_name, number_of, place_of
-from memtile.importers.kernels.lock_users import Act, LockUser
+from memtile.importers.kernels.lock_users import Act, LockUser, units_of
 from memtile.importers.mlir.configure import Configured
 
 _SEVERAL = 2
@@ -39,7 +40,7 @@ def shared_rooms(made: Configured, users: Sequence[LockUser], unknown: set[str])
             continue
         back = _given_back(lock, given, users, readers)
         if back is not None and back != taken[lock] and len(taken) == 1:
-            yield _imbalance(made, writer, lock, (taken[lock], back), [each.name for each in readers])
+            yield _imbalance(made, writer, lock, (taken[lock], back), readers)
 
 
 def _goes_round(user: LockUser) -> bool:
@@ -76,20 +77,29 @@ def _given_back(
 
 
 def _imbalance(
-    made: Configured, writer: LockUser, lock: str, units: tuple[int, int], readers: Sequence[str]
+    made: Configured, writer: LockUser, lock: str, units: tuple[int, int], readers: Sequence[LockUser]
 ) -> Imbalance:
     act = next(act for act in _acts(writer) if act.acquires and act.lock == lock)
     name, (taken, back) = lock_name(made, lock), units
     where = f"{writer.name}, {line_of(act.operation)}"
-    more = "more" if taken > back else "less"
+    more, names = "more" if taken > back else "less", [each.name for each in readers]
     message = (
-        f"{where}: {name} is acquired by {taken}, {more} than the {back} that {' and '.join(readers)} "
+        f"{where}: {name} is acquired by {taken}, {more} than the {back} that {' and '.join(names)} "
         "release for the data of that turn."
     )
     sides = (
         Side(writer.name, f"acquires {taken} of {name}", place_of(act.operation)),
-        *(Side(each, f"releases {name}") for each in readers),
+        *(Side(each, f"releases {name}") for each in names),
     )
-    finds = made.device.locks[lock].initial >= back  # else its first turn would wait for ever
+    initial = {name: each.initial for name, each in made.device.locks.items()}
+    finds = initial[lock] >= back or all(_begins(each, initial) for each in readers)  # else it waits for ever
     fix = f"Let {writer.name} acquire {back} there." if finds else ""
-    return Imbalance(Finding(UNFIT, Severity.ERROR, message, sides, fix=fix), number_of(made, lock))
+    evidence = units_of(act._replace(many=back)) if finds else NO_EVIDENCE
+    found = Finding(UNFIT, Severity.ERROR, message, sides, fix=fix, evidence=evidence)
+    return Imbalance(found, number_of(made, lock))
+
+
+def _begins(user: LockUser, initial: Mapping[str, int]) -> bool:
+    """Whether locks begin with all that the first turn of a user takes."""
+    taken, _ = sums(_acts(user))
+    return all(initial.get(lock, 0) >= many for lock, many in taken.items())

@@ -16,6 +16,12 @@ from memtile.importers.mlir.repairs.exchanges import exchange_candidates
 from memtile.importers.mlir.repairs.fifos import form_candidates
 from memtile.importers.mlir.repairs.host_arrays import array_candidates
 from memtile.importers.mlir.repairs.host_steps import host_candidates
+from memtile.importers.mlir.repairs.lock_uses import (
+    place_candidates,
+    run_candidates,
+    silent_candidates,
+    unit_candidates,
+)
 from memtile.importers.mlir.repairs.numbers import advised_candidates, number_candidates
 from memtile.importers.mlir.repairs.releases import Found, fifo_candidates, lock_candidates
 from memtile.importers.mlir.repairs.stream_moves import order_candidates, stream_move_candidates
@@ -32,6 +38,7 @@ _BY_CODE: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "MT0101": ("bd_id", "order", "next_bd", "wait"),
         "MT0102": ("flow", "channel", "port"),
         "MT0103": ("release", "lock", "object_fifo", "port", "count", "depth"),
+        "MT0105": ("acquire", "release"),
         "MT0106": ("lock_value", "release"),
         "MT0108": (*_MOVE, "loop"),
         "MT0109": _STREAM,
@@ -101,6 +108,7 @@ _SOURCES = (
     fifo_candidates,
     form_candidates,
     lock_candidates,
+    silent_candidates,
     host_candidates,
     stream_candidates,
     number_candidates,
@@ -110,6 +118,9 @@ _OF_WORDS = (array_candidates, both_ends_candidates, order_candidates)
 """Sources of changes with which as many words go other ways: only expected words tell them apart."""
 _SAID_BY_IT: Sequence[Callable[[DesignText, Finding | None], Iterator[Found]]] = (
     advised_candidates,
+    unit_candidates,
+    place_candidates,
+    run_candidates,
     value_candidates,
     stream_move_candidates,
 )

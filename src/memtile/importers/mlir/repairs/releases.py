@@ -15,8 +15,8 @@ from memtile.importers.mlir.tree import Operation
 ACQUIRE, RELEASE, USE = "aie.objectfifo.acquire", "aie.objectfifo.release", "aie.use_lock"
 _PORTS = {"Consume": "Produce", "Produce": "Consume"}
 _TERMINATORS = ("aie.end", "scf.yield", "cf.br", "cf.cond_br", "scf.condition", "aie.next_bd", "func.return")
-_TASKS = ("aiex.dma_configure_task", "aiex.dma_configure_task_for")
-_MEMORY = ("aie.mem", "aie.memtile_dma", "aie.shim_dma", *_TASKS)
+TASKS = ("aiex.dma_configure_task", "aiex.dma_configure_task_for")
+_MEMORY = ("aie.mem", "aie.memtile_dma", "aie.shim_dma", *TASKS)
 
 Found = tuple[Operation, Candidate]
 """What a candidate changes, and the candidate."""
@@ -235,7 +235,7 @@ def _guarded(design: DesignText, lock: str, uses: Sequence[_Use]) -> tuple[int, 
 
 def _direction(design: DesignText, bd: Operation) -> str:
     """Direction of the channel that a descriptor is of; of chains in blocks, of the start before it."""
-    ring = owner(bd, "aie.dma", *_TASKS)
+    ring = owner(bd, "aie.dma", *TASKS)
     found = ring if ring is not None else _start_before(design, bd)
     words = found.words if found is not None else []
     return next((word for word in words if word in ("S2MM", "MM2S")), "")

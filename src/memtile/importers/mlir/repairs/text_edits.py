@@ -92,6 +92,10 @@ class TextEdits:
         """An operation taken out of its line, and put behind another one."""
         return [self.without(operation), self.line_behind(other, text_of(operation))]
 
+    def moved_before(self, operation: Operation, other: Operation) -> list[Change]:
+        """An operation taken out of its line, and put before another one."""
+        return [self.line_before(other, text_of(operation)), self.without(operation)]
+
     def without(self, operation: Operation) -> Change:
         """An operation taken out of its line."""
         begin, end = span_of(operation)

@@ -1,0 +1,83 @@
+"""Candidates that change an acquire, a release, a lock or a count of runs as the first finding advises it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from memtile.explain.findings import Finding
+from memtile.explain.repairs import Candidate
+from memtile.importers.mlir.repairs.design_text import DesignText, siblings
+from memtile.importers.mlir.repairs.releases import TASKS, USE, Found
+from memtile.importers.mlir.repairs.text_edits import text_of
+
+
+def unit_candidates(design: DesignText, finding: Finding | None) -> Iterator[Found]:
+    """The units that a finding advises for an acquire, a release or a lock, in place of those of the text."""
+    advised = None if finding is None else finding.evidence.units
+    if advised is None:
+        return
+    for lock in design.named("aie.lock"):
+        at = design.attribute(lock, "init") if lock.results[:1] == [advised.lock] else None
+        if at is not None and lock.line == advised.line:
+            says = (
+                f"initialise lock {advised.lock[1:]} to {advised.many} instead of {design.number(lock, at)}"
+            )
+            yield lock, Candidate("lock_value", says, design.with_number(lock, at, advised.many), 0.0)
+    for use in design.named(USE):
+        beside = [use, *(each for each in siblings(use) if each.name == "aie.dma_bd")]
+        acquires = not any("Release" in word for word in use.words)
+        is_it = advised.lock in use.words and acquires == advised.acquires
+        if is_it and any(each.line == advised.line for each in beside):
+            for _, at, value in [*design.numbers(use)][-1:]:
+                says = f"line {use.line}: {advised.many} units instead of {value}"
+                yield use, Candidate("count", says, design.with_number(use, at, advised.many), 0.0)
+
+
+def place_candidates(design: DesignText, finding: Finding | None) -> Iterator[Found]:
+    """The acquire or release that a finding advises to move, in its other place of the same block."""
+    advised = None if finding is None else finding.evidence.place
+    if advised is None:
+        return
+    for use in design.named(USE):
+        others = [each for each in siblings(use) if each.line == advised.other]
+        if use.line != advised.line or len(others) != 1:
+            continue
+        does = "release" if any("Release" in word for word in use.words) else "acquire"
+        where = "after" if advised.behind else "before"
+        changes = (design.edits.moved_behind if advised.behind else design.edits.moved_before)(use, others[0])
+        yield use, Candidate(does, f"line {use.line}: {does} {where} line {advised.other}", changes, 0.0)
+
+
+def silent_candidates(design: DesignText) -> Iterator[Found]:
+    """A release behind a descriptor without any lock, of a lock of its tile that is only ever acquired."""
+    uses = [*design.named(USE)]
+    given = [use for use in uses if any("Release" in word for word in use.words)]
+    pattern = next((use for use in given if sum(word[:1] == "%" for word in use.words) == 1), None)
+    lonely = [
+        lock
+        for lock in design.named("aie.lock")
+        if lock.results
+        and any(lock.results[0] in use.words for use in uses)
+        and not any(lock.results[0] in use.words for use in given)
+    ]
+    if pattern is None:
+        return
+    for bd in design.named("aie.dma_bd") if lonely else ():
+        if any(each.name == USE for each in siblings(bd)):
+            continue
+        for name in (lock.results[0] for lock in lonely if design.tile(lock) == design.tile(bd)):
+            old = next(word for word in pattern.words if word[:1] == "%")
+            line = text_of(pattern).replace(old, name)
+            says = f"release lock {name[1:]} after line {bd.line}"
+            yield bd, Candidate("release", says, [design.edits.line_behind(bd, line)], 0.1)
+
+
+def run_candidates(design: DesignText, finding: Finding | None) -> Iterator[Found]:
+    """The repeat count that a finding advises, for a task that runs less often."""
+    runs = 0 if finding is None else finding.evidence.runs
+    for task in design.named("aie.dma_start", "aie.dma", *TASKS) if runs else ():
+        at = design.attribute(task, "repeat_count")
+        count = design.number(task, at) if at is not None else None
+        if at is not None and count is not None and count < runs - 1:
+            says = f"line {task.line}: repeat_count {runs - 1} instead of {count}"
+            yield task, Candidate("repeat", says, design.with_number(task, at, runs - 1), 0.0)
