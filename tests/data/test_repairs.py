@@ -748,6 +748,7 @@ def test_a_repair_does_not_hide_what_the_finding_is_about() -> None:
     other = replace(depth, kind="array")
     assert [hides(each, [race]) for each in (depth, other, value)] == [True, True, False]
     assert [hides(each, [poll]) for each in (depth, value)] == [False, True]
+    assert hides(replace(depth, kind="bound"), [race])  # a loop that ends before the turn that races
     assert not hides(depth, [])
     early = Finding("MT0105", Severity.ERROR, "")
     assert [hides(replace(depth, kind=kind), [early]) for kind in ("count", "order")] == [True, False]

@@ -607,6 +607,13 @@ MUTANTS = (
         "tests/data/test_repairs.py::test_no_descriptor_is_to_release_the_lock_that_it_acquires",
     ),
     Mutant(
+        "fewer turns repair a race",
+        "explain/repairs.py",
+        '("depth", "array", "bound")',
+        '("depth", "array")',
+        "tests/data/test_repairs.py::test_a_repair_does_not_hide_what_the_finding_is_about",
+    ),
+    Mutant(
         "fewer objects in use repair a use behind a release",
         "explain/repairs.py",
         '"MT0105": ("depth", "count", "bound")',

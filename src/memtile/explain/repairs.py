@@ -37,10 +37,10 @@ _OUTSIDE = {
     "MT0314": ("lock_value",),
     "MT0105": ("depth", "count", "bound"),
     _NOT_AWAITED: ("array",),
-} | dict.fromkeys(_RACES, ("depth", "array"))
+} | dict.fromkeys(_RACES, ("depth", "array", "bound"))
 """Kinds of change that only hide what a finding is about: more buffers make a race rarer, a value at the
-start ends the poll of a host without what it waits for, other counts leave other objects in use, and other
-arrays of a host are used by others."""
+start ends the poll of a host without what it waits for, other counts leave other objects in use, fewer
+turns leave out the one that is too early, and other arrays of a host are used by others."""
 _GAP = 0.6  # a repair this much less likely than the best one found is not tried
 _DOUBT = 0.2  # of two repairs with other words, which are about as likely, neither is known to be meant
 _GAP_OF_RIGHT = 0.1  # than one with which all expected words came out

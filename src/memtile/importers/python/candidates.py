@@ -22,7 +22,8 @@ from memtile.importers.python.source_text import SourceText, assigned, called, c
 
 _NEAR = 0.6  # how much likelier a change is at a line that the first finding names
 _QUOTED = re.compile(r"'([^']+)'")
-_KINDS = {"lock": "lock_value", "start": "repeat", "acquire": "count", "release": "count", "": "bound"}
+_KINDS = {"lock": "lock_value", "start": "repeat", "acquire": "count", "release": "count"}
+_KINDS |= {"range": "bound", "": "number"}
 """What a number is, by the function that it is given to; lengths are given to all others."""
 
 _ROOM = (1, 2, 3, 4)
@@ -309,7 +310,7 @@ def _values(number: _Number, kind: str, others: Counter[int], *, room: bool) -> 
         offer(value - 1 if value not in (0, 1) else value, 1.2)
         offer(2 * value, 1.1)
         offer(value // 2 if value % 2 == 0 else value, 1.1)
-    if kind == "bound":
+    if kind == "number":
         offer(1, 1.15)
     return found
 
