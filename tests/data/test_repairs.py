@@ -956,3 +956,80 @@ def test_what_changes_the_words_that_are_expected_is_no_repair(expects: str) -> 
     found = json.loads(memtile("run", "--json", "expects.py")[1])["findings"]
     assert [each["code"] for each in found] == ["MT0405"]
     assert not found[0]["repair"]
+
+
+def body(row: int, start: int, value: int, of: str = "a") -> str:
+    """A core that multiplies what it loads from one of two buffers into a third one."""
+    return f"""%t{row} = aie.tile(0, {row})
+%a{row} = aie.buffer(%t{row}) : memref<16xi32>
+%b{row} = aie.buffer(%t{row}) : memref<16xi32>
+%s{row} = aie.buffer(%t{row}) : memref<16xi16>
+aie.core(%t{row}) {{
+%first = arith.constant {start} : index
+%one = arith.constant 1 : index
+%end = arith.constant 16 : index
+%by = arith.constant {value} : i32
+%narrow = memref.load %s{row}[%one] : memref<16xi16>
+scf.for %i = %first to %end step %one {{
+%v = memref.load %{of}{row}[%i] : memref<16xi32>
+%w = arith.muli %v, %by : i32
+memref.store %w, %b{row}[%i] : memref<16xi32>
+}}
+aie.end
+}}
+"""
+
+
+def said_of(*cores: str, code: str = "MT0405") -> set[str]:
+    """What is tried of cores whose words are wrong."""
+    text = "module { aie.device(npu1_1col) {\n" + "".join(cores) + "} }\n"
+    return {each.says for each in candidates(Text("d.mlir", text), [Finding(code, Severity.ERROR, "")])}
+
+
+def test_a_load_of_another_memory_of_the_type_is_tried() -> None:
+    """The core loads what it has just written; the memory of 16 bits is of no use to it."""
+    other = body(2, 0, 3, "b").replace(
+        "%narrow = memref.load %s2[%one] : memref<16xi16>", "%old = memref.load %a2[%one] : memref<16xi32>"
+    )
+    assert any("load of %a2 instead of %b2" in each for each in said_of(other))
+    assert not any("%s" in each for each in said_of(other, body(3, 0, 3)) if ": load of" in each)
+
+
+def test_a_loop_from_the_first_element_on_is_tried_in_all_cores_alike() -> None:
+    """One body of a program is that of two cores: both begin at 0, or none."""
+    text = "module { aie.device(npu1_1col) {\n" + body(2, 1, 3) + body(3, 1, 3) + "} }\n"
+    found = candidates(Text("d.mlir", text), [Finding("MT0405", Severity.ERROR, "")])
+    whole = [each for each in found if "begins at 0" in each.says]
+    assert [each.says for each in whole] == ["line 12, 29: the loop begins at 0 instead of 1"]
+    assert len({change.line for change in whole[0].changes}) > 1
+    assert max(change.line for change in whole[0].changes) > 18  # in the second core too
+    assert not any("begins at 0" in each for each in said_of(body(2, 0, 3), body(3, 0, 3)))
+    assert not any("begins at 0" in each for each in said_of(body(2, 1, 3), code="MT0301"))
+
+
+def test_a_number_that_one_core_alone_has_is_tried_as_the_others_have_it() -> None:
+    """Of three cores the odd one is changed; of two each is tried; of others with another body none."""
+    odd = "as other cores have it"
+    three = {each for each in said_of(body(2, 0, 3), body(3, 0, 5), body(4, 0, 3)) if odd in each}
+    assert {each.partition(": ")[2] for each in three} == {f"the value 3, {odd}, instead of 5"}
+    assert len([each for each in said_of(body(2, 0, 3), body(3, 0, 5)) if odd in each]) == 2
+    other = body(3, 0, 5).replace("arith.muli", "arith.addi")
+    assert not any(odd in each for each in said_of(body(2, 0, 3), other))
+    many = (body(2, 0, 3), body(3, 0, 5), body(4, 0, 7))
+    assert not any(odd in each for each in said_of(*many))  # each has its own
+
+
+@pytest.mark.parametrize(
+    ("walk", "there"),
+    [
+        ("[<size = 4, stride = 8>, <size = 8, stride = 1>]", True),
+        ("[<size = 4, stride = 16>, <size = 8, stride = 1>]", False),  # leaves words out
+        ("[<size = 1, stride = 8>, <size = 8, stride = 1>]", False),
+    ],
+)
+def test_a_walk_over_words_as_they_lie_is_tried_across_their_rows(walk: str, there: bool) -> None:
+    """The transposed walk has a stride that the text has nowhere: no exchange of numbers makes it."""
+    text = BROADCAST.replace("16xi32", "64xi32").replace(", 0, 16)", f", 0, 32, {walk})")
+    wrong = [Finding("MT0401", Severity.ERROR, "")]
+    says = [each.says for each in candidates(Text("d.mlir", text), wrong) if "across the rows" in each.says]
+    assert says == ["line 10: strides 1 and 4 instead of 8 and 1, across the rows"] * there

@@ -11,6 +11,7 @@ from memtile.explain.findings import OF_WORDS, Finding
 from memtile.explain.repairs import Candidate, hides
 from memtile.importers.mlir.reader import read
 from memtile.importers.mlir.repairs.both_ends import both_ends_candidates
+from memtile.importers.mlir.repairs.core_bodies import body_candidates
 from memtile.importers.mlir.repairs.design_text import DesignText, Suspects
 from memtile.importers.mlir.repairs.exchanges import exchange_candidates
 from memtile.importers.mlir.repairs.fifos import form_candidates
@@ -114,7 +115,7 @@ _SOURCES = (
     number_candidates,
     exchange_candidates,
 )
-_OF_WORDS = (array_candidates, both_ends_candidates, order_candidates)
+_OF_WORDS = (array_candidates, both_ends_candidates, order_candidates, body_candidates)
 """Sources of changes with which as many words go other ways: only expected words tell them apart."""
 _SAID_BY_IT: Sequence[Callable[[DesignText, Finding | None], Iterator[Found]]] = (
     advised_candidates,

@@ -302,7 +302,7 @@ def _form(design: DesignText, buffer: Operation) -> tuple[object, ...]:
     """Tile and type of a buffer."""
     words = buffer.words
     behind = max((at for at, word in enumerate(words) if word == ":"), default=-1)
-    return design.tile(buffer), tuple(design.shape(buffer)), words[behind + 1 :][-1:]
+    return design.tile(buffer), "".join(words[behind + 1 :]).partition("=")[0]
 
 
 def _sign(design: DesignText, operation: Operation) -> Found:
@@ -330,6 +330,7 @@ def _dimensions(design: DesignText, move: Operation) -> Iterator[Found]:
     sizes, strides = ([*_parts(design, move, part)] for part in ("size", "stride"))
     if len(sizes) != len(strides):
         return
+    yield from _across(design, move, sizes, strides)
     for one, other in combinations(range(len(sizes)), 2):
         if sizes[one][1] <= 1 or sizes[other][1] <= 1:
             continue
@@ -343,6 +344,25 @@ def _dimensions(design: DesignText, move: Operation) -> Iterator[Found]:
             if of_sizes and of_strides:
                 says = f"line {move.line}: exchange the {part}s of dimensions {which}"
                 yield move, Candidate(part, says, changes, 0.87)
+
+
+def _across(
+    design: DesignText,
+    move: Operation,
+    sizes: Sequence[tuple[int, int]],
+    strides: Sequence[tuple[int, int]],
+) -> Iterator[Found]:
+    """The last two dimensions, if they take elements as they lie, across them: of rows of the other size."""
+    if len(sizes) < 2 or min(sizes[-1][1], sizes[-2][1]) <= 1:
+        return
+    if (strides[-2][1], strides[-1][1]) == (sizes[-1][1], 1):
+        rows = sizes[-2][1]
+        changes = [
+            *design.with_number(move, strides[-2][0], 1),
+            *design.with_number(move, strides[-1][0], rows),
+        ]
+        says = f"line {move.line}: strides 1 and {rows} instead of {strides[-2][1]} and 1, across the rows"
+        yield move, Candidate("stride", says, changes, 0.8)
 
 
 def _parts(design: DesignText, move: Operation, part: str) -> Iterator[tuple[int, int]]:
