@@ -8,7 +8,7 @@ what the earlier one and those before it write, at as many words for each as in 
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import islice
@@ -65,27 +65,32 @@ class _Steps:
     Attributes:
         open: by channel the writes that may be at work.
         pushed: by channel its tasks so far, by which of them report their end.
-        tasks: these tasks.
-        moved: by channel the words of these.
+        takes: by channel and lock the number of the first of them that acquires it, from 1 on.
+        gives: by channel and lock the number of the last one that releases it.
+        moved: by channel their words.
     """
 
     groups: Mapping[int, int]
     in_all: Mapping[int, int]
     brings: Set[int]
-    open: dict[int, list[_Write]] = field(default_factory=dict)
+    open: dict[int, deque[_Write]] = field(default_factory=dict)
     pushed: dict[int, PushedTasks] = field(default_factory=dict)
-    tasks: dict[int, list[GivenTask]] = field(default_factory=dict)
+    takes: dict[int, dict[int, int]] = field(default_factory=dict)
+    gives: dict[int, dict[int, int]] = field(default_factory=dict)
     moved: Counter[int] = field(default_factory=Counter)
 
     def push(self, task: GivenTask, places: Places, *, writes: bool) -> None:
         """A task is started."""
         own = self.pushed.setdefault(task.ch, PushedTasks())
         own.push(token=task.token)
-        self.tasks.setdefault(task.ch, []).append(task)
+        taken, given = _locks(task)
+        takes = self.takes.setdefault(task.ch, {})
+        takes.update((lock, own.count) for lock in taken - takes.keys())
+        self.gives.setdefault(task.ch, {}).update((lock, own.count) for lock in given)
         self.moved[task.ch] += task.words or 0
         if writes:
             write = _Write(task, own.count, self.moved[task.ch], places)
-            self.open.setdefault(task.ch, []).append(write)
+            self.open.setdefault(task.ch, deque()).append(write)
 
     def wait(self, step: HostStep) -> None:
         """The host has waited; what a channel that is connected with others has done, these may have too."""
@@ -93,11 +98,14 @@ class _Steps:
             self.open.clear()
             return
         known = self.groups.get(step.ch)
-        for ch in [ch for ch in self.open if ch != step.ch and self.groups.get(ch) == known]:
-            self.open[ch] = [each for each in self.open[ch] if self._needs_all(each, step)]
-        if step.ch in self.pushed:
-            for ch, many in self._ended(step).items():
-                self.open[ch] = [each for each in self.open.get(ch, ()) if each.number > many]
+        for ch, writes in self.open.items():
+            if ch != step.ch and self.groups.get(ch) == known:
+                while writes and not self._needs_all(writes[0], step):  # a later one ends later
+                    writes.popleft()
+        for ch, many in self._ended(step).items() if step.ch in self.pushed else ():
+            writes = self.open.get(ch, deque())
+            while writes and writes[0].number <= many:
+                writes.popleft()
 
     def _ended(self, step: HostStep) -> dict[int, int]:
         """By channel how many of its tasks have ended after a wait: those awaited, and whose locks they take.
@@ -110,11 +118,11 @@ class _Steps:
         rest = [step.ch]
         while rest:
             ch = rest.pop()
-            taken = {lock for task in self.tasks[ch][: known[ch]] for lock in _locks(task)[0]}
-            for other, tasks in self.tasks.items():
-                giving = [n for n, task in enumerate(tasks, 1) if taken & _locks(task)[1]]
-                if giving and giving[-1] > known.get(other, 0):
-                    known[other] = giving[-1]
+            taken = [lock for lock, first in self.takes[ch].items() if first <= known[ch]]
+            for other, gives in self.gives.items():
+                giving = max((gives.get(lock, 0) for lock in taken), default=0)
+                if giving > known.get(other, 0):
+                    known[other] = giving
                     rest.append(other)
         if step.room:
             known.pop(step.ch)
