@@ -9,8 +9,9 @@ what the earlier one and those before it write, at as many words for each as in 
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
@@ -44,13 +45,13 @@ class _Write(NamedTuple):
         task: it.
         number: among those of its channel, from 1 on.
         until: words that its channel writes until its end.
-        places: of external memory that it writes.
+        where: its number among the tasks of all channels.
     """
 
     task: GivenTask
     number: int
     until: int
-    places: Places
+    where: int
 
 
 @dataclass(slots=True)
@@ -79,7 +80,7 @@ class _Steps:
     gives: dict[int, dict[int, int]] = field(default_factory=dict)
     moved: Counter[int] = field(default_factory=Counter)
 
-    def push(self, task: GivenTask, places: Places, *, writes: bool) -> None:
+    def push(self, task: GivenTask, number: int, *, writes: bool) -> None:
         """A task is started."""
         own = self.pushed.setdefault(task.ch, PushedTasks())
         own.push(token=task.token)
@@ -89,7 +90,7 @@ class _Steps:
         self.gives.setdefault(task.ch, {}).update((lock, own.count) for lock in given)
         self.moved[task.ch] += task.words or 0
         if writes:
-            write = _Write(task, own.count, self.moved[task.ch], places)
+            write = _Write(task, own.count, self.moved[task.ch], number)
             self.open.setdefault(task.ch, deque()).append(write)
 
     def wait(self, step: HostStep) -> None:
@@ -177,7 +178,7 @@ def without_ends(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _unordered(
-    subject: Subject, steps: Sequence[HostStep], groups: Mapping[int, int], places: Mapping[int, Places]
+    subject: Subject, steps: Sequence[HostStep], groups: Mapping[int, int], places: _TaskPlaces
 ) -> Iterator[tuple[GivenTask, _Write, str, Elements]]:
     """Tasks that read, writes that may be at work then, the memory, and its elements that both touch."""
     in_all = Counter[int]()
@@ -190,14 +191,15 @@ def _unordered(
         if step.waits:
             known.wait(step)
         elif step.pushes:
-            task, touched = subject.log.tasks[step.task], places.get(step.task, {})
+            task = subject.log.tasks[step.task]
             writes = bool(direction[task.ch] == S2MM)
             for write in known.before(task) if not writes else ():
-                for key in touched.keys() & write.places.keys():
-                    both = common(touched[key], write.places[key])
+                touched, written = places[step.task], places[write.where]
+                for key in touched.keys() & written.keys():
+                    both = common(touched[key], written[key])
                     if len(both):
                         yield task, write, key[0], both
-            known.push(task, touched, writes=writes)
+            known.push(task, step.task, writes=writes)
 
 
 def _is_locked(writer: GivenTask, reader: GivenTask) -> bool:
@@ -211,24 +213,46 @@ def _locks(task: GivenTask) -> tuple[set[int], set[int]]:
     return taken, {bd.release.lock for bd in task.bds if bd.release is not None}
 
 
-def _places(subject: Subject) -> dict[int, Places]:
-    """What each task touches of external memory, by its number; without those of which it is not known."""
-    found: dict[int, Places] = {}
+class _TaskPlaces(dict[int, Places]):
+    """What each task touches of external memory, by its number: nothing if it is not known.
+
+    It is worked out when it is asked for: of most tasks it never is, as all before them has ended.
+
+    Args:
+        makers: of those of which it is known.
+    """
+
+    def __init__(self, makers: Mapping[int, Callable[[], Places]]) -> None:
+        super().__init__()
+        self._makers = makers
+
+    def __missing__(self, number: int) -> Places:
+        self[number] = self._makers[number]() if number in self._makers else {}
+        return self[number]
+
+
+def _places(subject: Subject) -> _TaskPlaces:
+    """What each task touches of external memory."""
+    found: dict[int, Callable[[], Places]] = {}
     by_channel: dict[int, list[int]] = {}
     for number, task in enumerate(subject.log.tasks):
         if subject.engine.channels.external[task.ch] >= 0 and not task.endless:
             by_channel.setdefault(task.ch, []).append(number)
+    of_channel: dict[str, list[Move]] = {}
+    for move in subject.moves:
+        of_channel.setdefault(move.who, []).append(move)
     for ch, numbers in by_channel.items():
-        moves = [move for move in subject.moves if move.who == called(subject.engine, ch)]
+        moves = of_channel.get(called(subject.engine, ch), [])
         tasks = [subject.log.tasks[number] for number in numbers]
         if len(moves) == sum(len(task.bds) for task in tasks):
             rest = iter(moves)
             found |= {
-                n: _moved([*islice(rest, len(task.bds))]) for n, task in zip(numbers, tasks, strict=True)
+                n: partial(_moved, [*islice(rest, len(task.bds))])
+                for n, task in zip(numbers, tasks, strict=True)
             }
         elif subject.engine.external.buffers:
-            found |= {n: _addressed(subject, task) for n, task in zip(numbers, tasks, strict=True)}
-    return found
+            found |= {n: partial(_addressed, subject, task) for n, task in zip(numbers, tasks, strict=True)}
+    return _TaskPlaces(found)
 
 
 def _moved(moves: Sequence[Move]) -> Places:
