@@ -120,6 +120,9 @@ def test_the_end_of_a_second_output_is_taken_for_that_of_the_first(tmp_path: Pat
     text = text.replace("%y: memref<256xi32>)", "%y: memref<256xi32>, %z: memref<256xi32>)")
     text = text.replace("      %t3 =", also.replace("%t4", "%t5") + "      %t3 =")
     assert not is_early(tmp_path, text.replace(WAIT, also + WAIT.replace("%t1", "%t4")))
+    in_queue = room("S2MM").replace(str(STATUS["S2MM"]), str(STATUS["S2MM"] + 4))
+    assert in_queue != room("S2MM")
+    assert is_early(tmp_path, text.replace(WAIT, also + in_queue))  # of one task, which proves nothing
 
 
 @pytest.mark.parametrize("more", [3, 4])

@@ -46,9 +46,8 @@ class _InUse(OpenTasks[_User]):
 
     def give(self, task: GivenTask) -> None:
         """A task is given to its channel."""
-        own = self.open.setdefault(task.ch, [])
-        reads_on = bool(own) or task.endless or len(task.bds) > 1 or task.runs > 1
-        own.append(_User(task, self.push(task), reads_on))
+        reads_on = bool(self.open.get(task.ch)) or task.endless or len(task.bds) > 1 or task.runs > 1
+        self.add(task.ch, _User(task, self.push(task), reads_on))
 
     def users(self, tile_of: Mapping[int, int], bd: Bd) -> Iterator[_User]:
         """The tasks that may still use a descriptor, those first that read it later."""

@@ -9,8 +9,9 @@ what the earlier one and those before it write, at as many words for each as in 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
@@ -44,13 +45,13 @@ class _Write(NamedTuple):
         task: it.
         number: among those of its channel, from 1 on.
         until: words that its channel writes until its end.
-        places: of external memory that it writes.
+        where: its number among the tasks of all channels.
     """
 
     task: GivenTask
     number: int
     until: int
-    places: Places
+    where: int
 
 
 @dataclass(slots=True)
@@ -63,23 +64,27 @@ class _Steps(OpenTasks[_Write]):
         brings: channels that read external memory.
 
     Attributes:
-        tasks: by channel its tasks so far.
-        moved: by channel the words of these.
+        takes: by channel and lock the number of the first task that acquires it, from 1 on.
+        gives: by channel and lock the number of the last task that releases it.
+        moved: by channel the words of its tasks so far.
     """
 
     in_all: Mapping[int, int] = field(default_factory=dict)
     brings: Set[int] = frozenset()
-    tasks: dict[int, list[GivenTask]] = field(default_factory=dict)
+    takes: dict[int, dict[int, int]] = field(default_factory=dict)
+    gives: dict[int, dict[int, int]] = field(default_factory=dict)
     moved: Counter[int] = field(default_factory=Counter)
 
-    def start(self, task: GivenTask, places: Places, *, writes: bool) -> None:
+    def start(self, task: GivenTask, where: int, *, writes: bool) -> None:
         """A task is started."""
         number = self.push(task)
-        self.tasks.setdefault(task.ch, []).append(task)
+        taken, given = _locks(task)
+        takes = self.takes.setdefault(task.ch, {})
+        takes.update((lock, number) for lock in taken - takes.keys())
+        self.gives.setdefault(task.ch, {}).update((lock, number) for lock in given)
         self.moved[task.ch] += task.words or 0
         if writes:
-            write = _Write(task, number, self.moved[task.ch], places)
-            self.open.setdefault(task.ch, []).append(write)
+            self.add(task.ch, _Write(task, number, self.moved[task.ch], where))
 
     def see_wait(self, step: HostStep) -> None:
         """The host has waited: tasks have ended whose channel it names, or whose locks such tasks took."""
@@ -87,12 +92,12 @@ class _Steps(OpenTasks[_Write]):
         rest, known = [step.ch], Counter({step.ch: self.ended(step)})
         while rest:
             ch = rest.pop()
-            taken = {lock for task in self.tasks.get(ch, ())[: known[ch]] for lock in _locks(task)[0]}
-            for other, tasks in self.tasks.items():
-                giving = [n for n, task in enumerate(tasks, 1) if taken & _locks(task)[1]]
-                if giving and giving[-1] > known[other]:
-                    known[other] = giving[-1]
-                    self.end(other, giving[-1])
+            taken = [lock for lock, first in self.takes.get(ch, {}).items() if first <= known[ch]]
+            for other, gives in self.gives.items():
+                giving = max((gives.get(lock, 0) for lock in taken), default=0)
+                if giving > known[other]:
+                    known[other] = giving
+                    self.end(other, giving)
                     rest.append(other)
 
     def _needs_all(self, write: _Write, step: HostStep) -> bool:
@@ -101,7 +106,7 @@ class _Steps(OpenTasks[_Write]):
         It does if both channels have had the same share of all their words by then: reading ends before the
         results are written.
         """
-        if step.ch not in self.brings:
+        if step.ch not in self.brings or step.room:
             return False
         brought, all_brought = self.moved[step.ch], self.in_all[step.ch]
         return write.until * all_brought >= brought * self.in_all[write.task.ch]
@@ -144,7 +149,7 @@ def without_ends(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _unordered(
-    subject: Subject, steps: Sequence[HostStep], groups: Mapping[int, int], places: Mapping[int, Places]
+    subject: Subject, steps: Sequence[HostStep], groups: Mapping[int, int], places: _TaskPlaces
 ) -> Iterator[tuple[GivenTask, _Write, str, Elements]]:
     """Tasks that read, writes that may be at work then, the memory, and its elements that both touch."""
     in_all = Counter[int]()
@@ -157,14 +162,15 @@ def _unordered(
         if step.waits:
             known.see_wait(step)
         elif step.pushes:
-            task, touched = subject.log.tasks[step.task], places.get(step.task, {})
+            task = subject.log.tasks[step.task]
             writes = bool(direction[task.ch] == S2MM)
             for write in known.before(task) if not writes else ():
-                for key in touched.keys() & write.places.keys():
-                    both = common(touched[key], write.places[key])
+                touched, written = places[step.task], places[write.where]
+                for key in touched.keys() & written.keys():
+                    both = common(touched[key], written[key])
                     if len(both):
                         yield task, write, key[0], both
-            known.start(task, touched, writes=writes)
+            known.start(task, step.task, writes=writes)
 
 
 def _is_locked(writer: GivenTask, reader: GivenTask) -> bool:
@@ -178,24 +184,46 @@ def _locks(task: GivenTask) -> tuple[set[int], set[int]]:
     return taken, {bd.release.lock for bd in task.bds if bd.release is not None}
 
 
-def _places(subject: Subject) -> dict[int, Places]:
-    """What each task touches of external memory, by its number; without those of which it is not known."""
-    found: dict[int, Places] = {}
+class _TaskPlaces(dict[int, Places]):
+    """What each task touches of external memory, by its number: nothing if it is not known.
+
+    It is worked out when it is asked for: of most tasks it never is, as all before them has ended.
+
+    Args:
+        makers: of those of which it is known.
+    """
+
+    def __init__(self, makers: Mapping[int, Callable[[], Places]]) -> None:
+        super().__init__()
+        self._makers = makers
+
+    def __missing__(self, number: int) -> Places:
+        self[number] = self._makers[number]() if number in self._makers else {}
+        return self[number]
+
+
+def _places(subject: Subject) -> _TaskPlaces:
+    """What each task touches of external memory."""
+    found: dict[int, Callable[[], Places]] = {}
     by_channel: dict[int, list[int]] = {}
     for number, task in enumerate(subject.log.tasks):
         if subject.engine.channels.external[task.ch] >= 0 and not task.endless:
             by_channel.setdefault(task.ch, []).append(number)
+    of_channel: dict[str, list[Move]] = {}
+    for move in subject.moves:
+        of_channel.setdefault(move.who, []).append(move)
     for ch, numbers in by_channel.items():
-        moves = [move for move in subject.moves if move.who == called(subject.engine, ch)]
+        moves = of_channel.get(called(subject.engine, ch), [])
         tasks = [subject.log.tasks[number] for number in numbers]
         if len(moves) == sum(len(task.bds) for task in tasks):
             rest = iter(moves)
             found |= {
-                n: _moved([*islice(rest, len(task.bds))]) for n, task in zip(numbers, tasks, strict=True)
+                n: partial(_moved, [*islice(rest, len(task.bds))])
+                for n, task in zip(numbers, tasks, strict=True)
             }
         elif subject.engine.external.buffers:
-            found |= {n: _addressed(subject, task) for n, task in zip(numbers, tasks, strict=True)}
-    return found
+            found |= {n: partial(_addressed, subject, task) for n, task in zip(numbers, tasks, strict=True)}
+    return _TaskPlaces(found)
 
 
 def _moved(moves: Sequence[Move]) -> Places:

@@ -142,11 +142,13 @@ def way_findings(subject: Subject) -> Iterator[Finding]:
     """One finding for each channel whose tokens a host waits for, and that have no way to it."""
     if len(subject.made) != 1 or subject.log.loads:
         return  # the switches are set anew: which ways there were at the wait is not known
-    told = set(subject.log.renamed)
+    decided = set(subject.log.renamed)
     for wait in subject.log.waits:
-        if wait.ch in told or _is_in_vain(wait) or gets_out(subject.engine, wait.ch):
+        if wait.ch in decided or _is_in_vain(wait):
             continue
-        told.add(wait.ch)
+        decided.add(wait.ch)
+        if gets_out(subject.engine, wait.ch):
+            continue
         who = called(subject.engine, wait.ch)
         does, fix = stuck_token(subject.engine, wait.ch)
         message = f"The host waits for a token of {who}, which {does}."

@@ -6,6 +6,7 @@ with them.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
@@ -39,7 +40,7 @@ class OpenTasks(Generic[Noted]):
     """
 
     groups: Mapping[int, int]
-    open: dict[int, list[Noted]] = field(default_factory=dict)
+    open: dict[int, deque[Noted]] = field(default_factory=dict)
     pushed: dict[int, PushedTasks] = field(default_factory=dict)
 
     def push(self, task: GivenTask) -> int:
@@ -48,20 +49,29 @@ class OpenTasks(Generic[Noted]):
         own.push(token=task.token)
         return own.count
 
+    def add(self, ch: int, noted: Noted) -> None:
+        """Note an open task, behind those of its channel."""
+        self.open.setdefault(ch, deque()).append(noted)
+
     def wait(self, step: HostStep, stays: Callable[[Noted], bool] = lambda _: False) -> None:
         """Take out what may have ended by a wait of the host.
 
+        A wait for room ends nothing while the queue has room for all tasks of its channel.
+
         Args:
             step: the wait.
-            stays: whether a task of a connected channel is open after it.
+            stays: whether a task of a connected channel is open after it; those behind it are then too.
         """
         if step.ch < 0:
             self.open.clear()
             return
-        known = self.groups.get(step.ch)
-        for ch in [ch for ch in self.open if ch != step.ch and self.groups.get(ch) == known]:
-            self.open[ch] = [each for each in self.open[ch] if stays(each)]
-        self.end(step.ch, self.ended(step))
+        ended, known = self.ended(step), self.groups.get(step.ch)
+        if step.room and not ended:
+            return
+        for ch, own in self.open.items():
+            while own and ch != step.ch and self.groups.get(ch) == known and not stays(own[0]):
+                own.popleft()
+        self.end(step.ch, ended)
 
     def ended(self, step: HostStep) -> int:
         """Return how many tasks of the channel that a wait names have ended after it.
@@ -75,4 +85,6 @@ class OpenTasks(Generic[Noted]):
 
     def end(self, ch: int, many: int) -> None:
         """Take out the first tasks of a channel, up to a number."""
-        self.open[ch] = [each for each in self.open.get(ch, ()) if each.number > many]
+        own = self.open.get(ch)
+        while own and own[0].number <= many:
+            own.popleft()

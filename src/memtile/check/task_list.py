@@ -192,6 +192,7 @@ class TaskLog:
     bds: BdWrites = field(init=False)
     _seen: np.ndarray[tuple[int], np.dtype[np.int64]] = field(init=False)
     _values: np.ndarray[tuple[int], np.dtype[np.int64]] = field(init=False)  # of the locks now
+    _control: bytes = b""  # of the channels, as it was when it was looked at last
     _reset_masks: np.ndarray[tuple[int], np.dtype[np.int64]] = field(init=False)  # by channel; 0 = no reset
     _ids: np.ndarray[tuple[int], np.dtype[np.int64]] = field(init=False)  # of controllers, by channel
     _by_channel: dict[int, list[GivenTask]] = field(default_factory=dict)
@@ -222,8 +223,10 @@ class TaskLog:
             self._seen[:] = values
             self.note(HostStep(locks=frozenset(changed.tolist()), place=place))
         waiting = ((c.queue_count > 0) | (c.phase != _IDLE)).nonzero()[0].tolist()
-        self.reset.update((c.control & self._reset_masks).nonzero()[0].tolist())
-        self._look_for_names()
+        if self._control != (control := c.control.tobytes()):
+            self._control = control
+            self.reset.update((c.control & self._reset_masks).nonzero()[0].tolist())
+            self._look_for_names()
         before = len(self.tasks)
         waits = self.host >= 0 and self.rooms
         for ch in waiting:

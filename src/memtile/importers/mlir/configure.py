@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import lru_cache, partial
 from math import prod
 
 import numpy as np
@@ -21,7 +21,7 @@ from memtile.arch import switch_registers
 from memtile.arch.ports import PORTS, SOUTH_ATTACHMENT
 from memtile.arch.register_map import register_at, register_named
 from memtile.arch.registers import packed
-from memtile.arch.tiles import DIRECTIONS, MM2S, S2MM, WORD_BYTES
+from memtile.arch.tiles import DIRECTIONS, MM2S, S2MM, WORD_BYTES, TileName
 from memtile.bd.codec import encode
 from memtile.bd.windows import DmaLock
 from memtile.design.array import Array
@@ -62,6 +62,8 @@ from memtile.importers.mlir.tile_placement import place_tiles
 from memtile.importers.mlir.tree import Operation
 from memtile.limits import how_to_raise, limit
 from memtile.sim.loop.fifo_names import FifoLock, where
+
+_KEPT = 4096  # words of tasks: sequences have the same ones again and again
 
 
 def name_channels(
@@ -346,9 +348,15 @@ def start_word(tile: Tile, port: tuple[str, int], bd: int, runs: int, *, token: 
     """Offset and value of the write that starts a BD on a channel, direction and number."""
     direction, channel = DIRECTIONS.index(port[0]), port[1]
     offset = tile.kind.queue_base + (direction * tile.kind.channels + channel) * tile.kind.channel_stride
-    register = register_at(tile.kind.name, offset)
+    return offset, _task_word(tile.kind.name, offset, bd, runs, token)
+
+
+@lru_cache(maxsize=_KEPT)
+def _task_word(tile: TileName, offset: int, bd: int, runs: int, token: bool) -> int:
+    """The word that a queue takes for a task."""
+    register = register_at(tile, offset)
     assert register is not None  # the tables of registers and of tile kinds agree, by test
-    return offset, register.pack(Start_BD_ID=bd, Repeat_Count=runs - 1, Enable_Token_Issue=int(token))
+    return register.pack(Start_BD_ID=bd, Repeat_Count=runs - 1, Enable_Token_Issue=int(token))
 
 
 def memory_of(made: Configured, tile: Tile, bd: BdDescription) -> BufferPlace:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from difflib import get_close_matches
+from functools import lru_cache
+from string import ascii_letters
 from typing import Any, NamedTuple
 
 from memtile.errors import InputFileError, Problem, raise_if
@@ -29,6 +31,8 @@ _PARAMETERS = frozenset(
 )
 _CONTENTS = frozenset(("dense", "dense_resource", "array"))
 _RANGE = re.compile(r"(?P<type>\w+?)(?:>=(?P<least>-?\d+)| (?P<first>-?\d+)\.\.(?P<last>-?\d+))?")
+_LEADS = frozenset(f'{ascii_letters}_"!#')  # of words, of types and of attributes
+_KEPT = 4096  # words
 _INTEGERS = re.compile(r"[su]?i[0-9]+|index")
 _DIALECT = re.compile(r"[^.]*|aiex?\..*")
 """An attribute of mlir-aie; one of another dialect is a note of another tool."""
@@ -234,23 +238,24 @@ def _words(operation: Operation, known: KnownOperation) -> Iterator[Problem]:
         return
     words, close = operation.tokens.words, operation.tokens.close
     for first, end in operation.spans:
-        at = first
-        while at < end:
+        after = first  # the parameters of a type
+        for at in [at for at in range(first, end) if words[at][0] in _LEADS]:
+            if at < after:
+                continue
             word = words[at].strip('"') if words[at - 1] in ("(", ",", "<") else words[at]
             opens = words[at + 1] in ("<", "(") and at + 1 in close
             if opens and (
                 word[:1] in ("!", "#") or word in _PARAMETERS or word in _CONTENTS or word == "loc"
             ):
-                at = close[at + 1]
-            if (
-                (word[:1].isalpha() or word[:1] == "_")
-                and "." not in word
-                and NAME.fullmatch(word)
-                and not _TYPE.fullmatch(word)
-                and word not in known.words
-            ):
-                yield from _unknown(operation, at, word, "word", known.words)
-            at += 1
+                after = close[at + 1] + 1
+            if word not in known.words and _is_word(word):
+                yield from _unknown(operation, max(at, after - 1), word, "word", known.words)
+
+
+@lru_cache(maxsize=_KEPT)
+def _is_word(word: str) -> bool:
+    """Whether a token is a name, of no dialect and of no type."""
+    return NAME.fullmatch(word) is not None and "." not in word and not _TYPE.fullmatch(word)
 
 
 def _place(operation: Operation, known: KnownOperation) -> Iterator[Problem]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
+from dataclasses import replace
 from math import prod
 from typing import NamedTuple
 
@@ -70,22 +71,48 @@ def move_of_bd(
     length = memory.shape.elements if bd.length is None else bd.length
     levels = bd.levels or [Level(max(length, 0), 1)]
     sizes = tuple(level.size for level in levels)
+    strides = tuple(level.stride for level in levels)
     whole = len(levels) == MAX_DIMENSIONS or length >= prod(sizes)  # the outermost of a task is its repeats
+    move = move_of_transfer(tile, port, sizes, strides, bd.offset, memory, place)
+    return (
+        move if number is None and whole else replace(move, number=number, length=None if whole else length)
+    )
+
+
+def move_of_transfer(
+    tile: Tile,
+    port: _Port,
+    sizes: tuple[int, ...],
+    strides: tuple[int, ...],
+    offset: int,
+    memory: MovedMemory,
+    place: str,
+) -> Move:
+    """The move of a transfer of a host.
+
+    Args:
+        tile: of its channel.
+        port: direction and number of that.
+        sizes: outermost first.
+        strides: in elements, as many.
+        offset: first element.
+        memory: that it is of.
+        place: where the text says it.
+    """
     direction, channel = port
     return Move(
         who=called(tile.engine, (tile.s2mm, tile.mm2s)[direction][channel].index),
-        number=number,
+        number=None,
         memory=memory.name,
         key=memory.key,
         elements=memory.elements,
         rows=_rows(memory.shape),
-        offset=memory.offset + bd.offset,
+        offset=memory.offset + offset,
         sizes=sizes,
-        strides=tuple(level.stride for level in levels),
+        strides=strides,
         writes=DIRECTIONS[direction] == "S2MM",
         place=place,
         loose=memory.loose,
-        length=None if whole else length,
     )
 
 

@@ -43,6 +43,7 @@ class OperationForm:
 
     def __init__(self, operation: Operation, known: Mapping[str, object] = _NOTHING) -> None:
         self.operation, self._known = operation, known
+        self._items: dict[tuple[str, int], Parts[TokenSpan]] = {}
 
     @cached_property
     def attributes(self) -> Attributes:
@@ -164,8 +165,11 @@ class OperationForm:
 
     def items(self, opening: str = "(", nth: int = 0) -> Parts[TokenSpan]:
         """What stands in a bracket, separated by commas; nothing if there is no such bracket."""
-        at = self.bracket(opening, nth)
-        return Parts(self.operation, [] if at is None else self.split(at), "operand")
+        if (opening, nth) not in self._items:
+            at = self.bracket(opening, nth)
+            found = Parts(self.operation, [] if at is None else self.split(at), "operand")
+            self._items[opening, nth] = found
+        return self._items[opening, nth]
 
     def texts(self, opening: str = "(", nth: int = 0) -> Parts[str]:
         """The items of a bracket as text without blanks."""

@@ -141,17 +141,26 @@ def checked(
     Raises:
         InputFileError: sizes or strides that the BD does not have.
     """
-    fault = pattern_fault(kind, bits, pattern, linear=linear)
+    fault, fields = _lowered(kind.name, bits, pattern._replace(offset=0), linear)
     if fault:
         step = "Split the transfer, or choose sizes with smaller factors."
         raise form.error(fault, "what mlir-aie lowers", reason=_REASON, step=step)
+    return {**fields}
+
+
+@lru_cache(maxsize=_KEPT)
+def _lowered(tile: TileName, bits: int, pattern: Pattern, linear: bool) -> tuple[str, Fields]:
+    """What is refused of a pattern, and its fields if nothing is."""
+    fault = pattern_fault(TILE_KINDS[tile], bits, pattern, linear=linear)
+    if fault:
+        return fault, {}
     sizes, strides = hardware(bits, pattern)
     fields = {} if linear else {"d0_size": sizes[0], "d0_stride": strides[0], "d1_size": sizes[1]}
     if not linear:
         fields |= {"d1_stride": strides[1], "d2_stride": strides[2]}
     if pattern.sizes[INNER] > 1 and pattern.strides[INNER] > 0:
         fields |= {"iteration_size": sizes[INNER], "iteration_stride": strides[INNER]}
-    return fields
+    return "", fields
 
 
 def header_fields(packet: tuple[int, int]) -> dict[str, int]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from memtile.design.tile import Tile
-from memtile.importers.mlir.description import BdDescription, Level
+from memtile.importers.mlir.description import BdDescription
 from memtile.importers.mlir.descriptors import element_bytes
 from memtile.importers.mlir.forms.operands import OperationForm
-from memtile.importers.mlir.moves import MovedMemory, memory_of_buffer, move_of_bd
+from memtile.importers.mlir.moves import MovedMemory, memory_of_buffer, move_of_bd, move_of_transfer
 from memtile.importers.mlir.sequence.bd_lowering import Pattern
 from memtile.importers.mlir.sequence.sequence_reader import ArgumentView, Call, Reader, place_of
 
@@ -24,10 +24,8 @@ def note_transfer(
         view: what it moves.
         pattern: in elements of the view.
     """
-    levels = [Level(*each) for each in zip(pattern.sizes[::-1], pattern.strides[::-1], strict=True)]
-    bd = BdDescription("", form.operation, offset=pattern.offset, levels=levels)
-    memory = _argument(reader, form, view)
-    reader.note(move_of_bd(tile, port, bd, None, memory, place_of(form)))
+    lists, memory = (pattern.sizes[::-1], pattern.strides[::-1]), _argument(reader, form, view)
+    reader.note(move_of_transfer(tile, port, *lists, pattern.offset, memory, place_of(form)))
 
 
 def note_task(

@@ -96,7 +96,7 @@ def _check_offsets(form: Call, *lists: list[int]) -> None:
 
 def _constant(reader: Reader, form: Call) -> Pattern | None:
     """The pattern as the compiler knows it, which leaves numbers of the host open; None = it knows all."""
-    if reader.runtime.isdisjoint(form.values):
+    if not reader.runtime or reader.runtime.isdisjoint(form.values):
         return None
     hidden = reader.values | dict(hidden_numbers(reader.runtime))
     _, sizes, strides, _ = _lists(Call(form.operation, reader, hidden))
