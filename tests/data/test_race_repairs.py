@@ -460,33 +460,68 @@ def test_a_reader_that_waits_for_the_other_lock_is_not_at_the_wrong_words() -> N
     assert {each.code for each in severe(tile.run(100_000, check=True).findings)} == {"MT0201"}
 
 
-def copies(writes: Sequence[int], reads: Sequence[int]) -> list[Finding]:
+def copies(writes: Sequence[int], reads: Sequence[int], readers: int = 1) -> list[Finding]:
     """The findings of two streams that go through buffers a, b and c of one tile, each with its own locks.
 
     Args:
-        writes: the buffer that each receives into.
+        writes: of each stream the buffer that each receives into.
         reads: the one that each sends from.
+        readers: channels that send the second stream.
     """
     tile = MemoryTile("npu1")
     blocks = [tile.buffer(name, WORDS) for name in "abc"]
-    for n in range(2):
-        free, full = tile.lock(1, f"free {n}"), tile.lock(0, f"full {n}")
-        taken = tile.write(blocks[writes[n]]).guarded(free.acquire(), full.release())
+    for n, senders in enumerate([tile.mm2s[:1], tile.mm2s[1 : 1 + readers]]):
+        free, full = tile.lock(len(senders), f"free {n}"), tile.lock(0, f"full {n}")
+        taken = tile.write(blocks[writes[n]]).guarded(free.acquire(len(senders)), full.release(len(senders)))
         tile.s2mm[n].start(taken, repeat=3)
         tile.s2mm[n].feed(np.ones(3 * WORDS, np.int32), pattern=[1] if n else [1, 0, 0])
-        tile.mm2s[n].start(tile.read(blocks[reads[n]]).guarded(full.acquire(), free.release()), repeat=3)
-        tile.mm2s[n].collect()
+        for channel in senders:
+            channel.start(tile.read(blocks[reads[n]]).guarded(full.acquire(), free.release()), repeat=3)
+            channel.collect()
     return [*tile.run(100_000, check=True).findings]
 
 
-@pytest.mark.parametrize("other", [1, 2])
-def test_a_writer_in_the_buffer_of_another_stream_is_named_once_and_without_its_races(other: int) -> None:
+@pytest.mark.parametrize(("other", "readers"), [(1, 1), (2, 1), (1, 2)])
+def test_a_writer_in_the_buffer_of_another_stream_is_named_once_and_without_its_races(
+    other: int, readers: int
+) -> None:
     """All that two streams do to one buffer without an order comes of it."""
-    (finding,) = copies((0, 0), (0, other))
+    (finding,) = copies((0, 0), (0, other), readers)
     assert (finding.code, finding.severity, finding.sides[0].who) == ("MT0209", Severity.ERROR, "S2MM 1")
     assert finding.fix.endswith(f"use buffer '{'abc'[other]}'.")
     assert finding.count > 0
-    assert not copies((0, other), (0, other))
+    assert not copies((0, other), (0, other), readers)
+
+
+def test_a_buffer_that_a_core_may_write_lacks_no_descriptor() -> None:
+    """A channel that sends what the core makes of all blocks takes the lock of the next block."""
+    array = Array("npu1", columns=1)
+    tile, shared = array.compute_tile(0, 2), array.memory_tile(0)
+    takes, sums = [tile.buffer(f"takes {n}", WORDS) for n in range(2)], tile.buffer("sums", WORDS)
+    free, full, used = tile.lock(2, "free"), tile.lock(0, "full"), tile.lock(0, "used")
+    shared.mm2s[0].start(shared.read(shared.buffer("given", WORDS, data=np.arange(WORDS))), repeat=16)
+    array.connect(shared.mm2s[0], tile.s2mm[0])
+    tile.s2mm[0].start(
+        *(tile.write(each).guarded(free.acquire(), full.release()) for each in takes), loop=True
+    )
+    for n, (blocks, lock) in enumerate([([sums], full), (takes, used)]):
+        tile.mm2s[n].start(
+            *(tile.read(each).guarded(lock.acquire(), free.release()) for each in blocks), loop=True
+        )
+        array.connect(tile.mm2s[n], shared.s2mm[n])
+        shared.s2mm[n].start(shared.write(shared.buffer(f"kept {n}", WORDS)), loop=True)
+
+    def adds(core: Core) -> Kernel:
+        for turn in range(16):
+            yield core.acquire(full)
+            words = core.read(takes[turn % 2])
+            yield core.cycles(100)
+            yield core.release(used)
+        core.write(sums, words)
+
+    tile.run_kernel(adds)
+    codes = [each.code for each in array.run(100_000, check=True).findings]
+    assert codes[0] == "MT0201"
 
 
 def test_of_two_writers_that_may_be_in_the_wrong_buffer_none_takes_the_place_of_races() -> None:

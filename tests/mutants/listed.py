@@ -2499,8 +2499,8 @@ MUTANTS = (
     Mutant(
         "words that are written later are written by nothing",
         "explain/wrong_buffers.py",
-        "return bool(readers) and not any(",
-        "return bool(readers) or any(",
+        "return not any(_meet(readers[0], bd) for bd in own)",
+        "return any(_meet(readers[0], bd) for bd in own)",
         "tests/data/test_race_repairs.py::test_a_reader_that_waits_for_the_other_lock_is_not_at_the_wrong_words",
     ),
     Mutant(
@@ -14380,16 +14380,30 @@ MUTANTS = (
         "tests/clients/test_python_repairs.py::test_names_in_a_tuple_may_stand_in_another_order_and_less_data_is_no_repair",
     ),
     Mutant(
+        "a core writes no words that a descriptor reads",
+        "explain/wrong_buffers.py",
+        "return tile >= 0 and TILE_KINDS",
+        "return tile >= 0 or TILE_KINDS",
+        "tests/data/test_race_repairs.py::test_a_buffer_that_a_core_may_write_lacks_no_descriptor",
+    ),
+    Mutant(
+        "two readers of a wrong buffer are two wrong writers",
+        "explain/wrong_buffers.py",
+        "wrong = {cause.sides[0] for cause in causes}",
+        "wrong = causes",
+        "tests/data/test_race_repairs.py::test_a_writer_in_the_buffer_of_another_stream_is_named_once_and_without_its_races",
+    ),
+    Mutant(
         "of two writers one takes the place of all races",
         "explain/wrong_buffers.py",
-        "if len(causes) == 1 else told",
+        "if len(wrong) == 1 else told",
         "if causes else told",
         "tests/data/test_race_repairs.py::test_of_two_writers_that_may_be_in_the_wrong_buffer_none_takes_the_place_of_races",
     ),
     Mutant(
         "a writer in a wrong buffer is named as two findings",
         "explain/wrong_buffers.py",
-        "(each.code, each.sides) != (cause.code, cause.sides)",
+        "(each.code, each.sides[:1]) != (cause.code, (at,))",
         "each.code",
         "tests/data/test_race_repairs.py::test_a_writer_in_the_buffer_of_another_stream_is_named_once_and_without_its_races",
     ),

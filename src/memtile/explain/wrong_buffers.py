@@ -80,14 +80,18 @@ class WrongBuffers:
         readers = [bd for bd in self.planned.bds.get(ch, ()) if bd.number == number]
         here = {each for each in self.planned.bds if not self.planned.is_external(each)}
         own = [bd for each in here if self.planned.receives(each) for bd in self.planned.bds[each]]
-        return bool(readers) and not any(_meet(readers[0], bd) for bd in own)
+        if not readers or not self._is_of_channels(readers[0].tile):
+            return False
+        return not any(_meet(readers[0], bd) for bd in own)
+
+    def _is_of_channels(self, tile: int) -> bool:
+        """Whether only channels write the memory of a tile: no core has a window to it."""
+        return tile >= 0 and TILE_KINDS[KIND_NAMES[self._engine.tiles.kind[tile]]].role == "memory"
 
     def _in_part(self, reader: PlannedBd) -> Finding | None:
         """What is wrong where the one that the reader waits for writes only a part of its buffer."""
-        engine, tile = self._engine, reader.tile
-        if tile < 0 or TILE_KINDS[KIND_NAMES[engine.tiles.kind[tile]]].role != "memory":
-            return None  # a core may write there too
-        if not self._knows_all:
+        tile = reader.tile
+        if not self._is_of_channels(tile) or not self._knows_all:
             return None
         own = [bd for ch, bds in self.planned.bds.items() if self.planned.receives(ch) for bd in bds]
         written = np.concatenate([_NO_WORDS, *(bd.places for bd in own if bd.tile == tile)])
@@ -248,7 +252,8 @@ def with_causes(
     told = [_as(each, known) if each.code == _UNWRITTEN and each.sides else each for each in findings]
     alone = {called(engine, ch) for ch, site in first.items() if buffers.lacks_writer(ch, site)}
     causes = [cause for who, cause in known.items() if cause.code == _CODE and who in alone]
-    return _instead(told, causes[0]) if len(causes) == 1 else told
+    wrong = {cause.sides[0] for cause in causes}
+    return _instead(told, causes[0]) if len(wrong) == 1 else told
 
 
 def _instead(findings: Sequence[Finding], cause: Finding) -> list[Finding]:
@@ -268,7 +273,7 @@ def _instead(findings: Sequence[Finding], cause: Finding) -> list[Finding]:
         cycles=races[0].cycles,
         count=sum(each.count for each in races),
     )
-    others = (each for each in findings if (each.code, each.sides) != (cause.code, cause.sides))
+    others = (each for each in findings if (each.code, each.sides[:1]) != (cause.code, (at,)))
     return [first, *(each for each in others if each not in races)]
 
 
