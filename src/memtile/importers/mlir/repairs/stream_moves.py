@@ -131,7 +131,7 @@ def _shifted(design: DesignText, channel: str, moves: Sequence[Operation], late:
 
 
 def _steps(design: DesignText, move: Operation, least: int, late: int) -> dict[int, float]:
-    """Elements by which moves may begin later: as a finding reports, a row, one, or back to the array's start."""
+    """Elements by which moves may begin later: as a finding reports, a row, one, or back to offset 0."""
     rows = {each.value for each in _numbers(design, move) if each.part == "stride" and each.value > 1}
     every = [
         *([(abs(late), _ADVISED)] if late else []),
