@@ -141,7 +141,7 @@ WAITS = f"""{LAST}      aie.use_lock(%done2, AcquireGreaterEqual, 5)
 """A wait that never ends, before one for a third packet."""
 
 
-FIX = "Send packets of id 3 instead of these of id 2, which are too many."
+FIX = "Send the surplus packets of id 2 with id 3."
 
 
 def checked(text: str) -> tuple[Finding, ...]:

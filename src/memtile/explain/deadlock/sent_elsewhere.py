@@ -126,5 +126,4 @@ def counted(sender: int, receiver: int, name: str, waits: EngineWaits) -> Counte
         return None
     other = called(waits.engine, elsewhere.receiver)
     does = f"has sent {other} packets of id {elsewhere.packet} that nothing takes: {elsewhere.text}"
-    many = f"id {elsewhere.packet}, which are too many"
-    return Counted(does, f"Send packets of id {elsewhere.meant} instead of these of {many}.")
+    return Counted(does, f"Send the surplus packets of id {elsewhere.packet} with id {elsewhere.meant}.")

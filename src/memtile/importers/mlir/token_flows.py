@@ -55,7 +55,7 @@ def _finding(made: Configured, name: str, controller: int, flows: Sequence[FlowD
     place = operation.tokens.text.where(operation.tokens.offset(operation.at))
     does = f"takes packets of id {flows[0].packet} from the control port of {who}"
     message = (
-        f"The packet flow of {line_of(place)} {does}, whose tokens are of id {controller}: none gets there."
+        f"The packet flow of {line_of(place)} {does}, but its tokens have id {controller} and do not arrive."
     )
     fix = f"Give the flow the id {controller}, or the tile the controller id {flows[0].packet}."
     sides = (Side(f"the packet flow of {line_of(place)}", does, place),)
