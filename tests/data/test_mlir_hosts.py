@@ -171,7 +171,7 @@ def test_a_token_whose_controller_id_has_no_flow_is_named_with_both_ids() -> Non
     (finding,) = loaded(tokens(2)).run(NUMBERS, max_cycles=20_000).result.findings
     says = (
         "The packet flow of line 7 takes packets of id 1 from the control port of compute(0,2), "
-        "whose tokens are of id 2: none gets there."
+        "but its tokens have id 2 and do not arrive."
     )
     assert (finding.code, finding.message) == ("MT0341", says)
     assert finding.fix == "Give the flow the id 2, or the tile the controller id 1."

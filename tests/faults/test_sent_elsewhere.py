@@ -1,4 +1,4 @@
-"""Is it a packet with another id that is named, and not the core that waits for it in vain?"""
+"""Is a packet with the wrong id named, and not the core that waits for it?"""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 
 from memtile.check.check import check
 from memtile.check.checked_program import of_mlir
+from memtile.explain.findings import Finding
 from support.mlir.mlir_designs import loaded
 
 CORE = """    %tROW = aie.tile(0, ROW)
@@ -140,14 +141,24 @@ WAITS = f"""{LAST}      aie.use_lock(%done2, AcquireGreaterEqual, 5)
 """A wait that never ends, before one for a third packet."""
 
 
+FIX = "Send the surplus packets of id 2 with id 3."
+
+
+def checked(text: str) -> tuple[Finding, ...]:
+    """Findings before a run."""
+    return tuple(check("d", partial(of_mlir, loaded(text))).findings)
+
+
+def of_run(text: str) -> tuple[Finding, ...]:
+    """Findings of a run."""
+    return loaded(text).run(np.ones(64, np.int32), max_cycles=40_000).result.findings
+
+
 @pytest.mark.parametrize("before", [False, True])
 def test_a_packet_with_the_id_of_another_core_is_named(*, before: bool) -> None:
     """Core (0, 3) takes as many as the other one, and gets one less."""
     for ids in ((2, 3, 2, 2), (2, 3, 2, 3)):
-        if before:
-            found = check("d", partial(of_mlir, loaded(dealt(ids)))).findings
-        else:
-            found = loaded(dealt(ids)).run(np.ones(64, np.int32), max_cycles=40_000).result.findings
+        found = checked(dealt(ids)) if before else of_run(dealt(ids))
         if ids[-1] == 3:
             assert not found
             continue
@@ -156,7 +167,7 @@ def test_a_packet_with_the_id_of_another_core_is_named(*, before: bool) -> None:
             0
         ].message.replace(" ('b2')", "")
         assert "core (0, 2) has ended and leaves 1 of lock 1 'full2'" in found[0].message
-        assert found[0].fix == "Send packets of id 3 instead of these of id 2, which are too many."
+        assert found[0].fix == FIX
 
 
 @pytest.mark.parametrize(
@@ -172,16 +183,13 @@ def test_a_packet_with_the_id_of_another_core_is_named(*, before: bool) -> None:
 )
 def test_what_a_lock_began_with_and_what_another_channel_sent_is_not_blamed_on_a_sender(text: str) -> None:
     """One packet is missing, and none has another id, or it is not known which one."""
-    findings = [
-        *check("d", partial(of_mlir, loaded(text))).findings,
-        *loaded(text).run(np.ones(64, np.int32), max_cycles=40_000).result.findings,
-    ]
+    findings = checked(text) + of_run(text)
     assert findings
     assert not any("that nothing takes" in each.message for each in findings)
 
 
 def test_another_core_that_has_ended_has_nothing_to_do_with_what_is_left() -> None:
     """The third core takes two packets of another channel, and ends."""
-    (finding, *_) = loaded(dealt((2, 3, 2, 2), others=2)).run(np.ones(64, np.int32)).result.findings
+    finding = of_run(dealt((2, 3, 2, 2), others=2))[0]
     assert "core (0, 2) has ended and leaves 1 of" in finding.message
-    assert finding.fix == "Send packets of id 3 instead of these of id 2, which are too many."
+    assert finding.fix == FIX

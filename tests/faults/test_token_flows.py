@@ -121,7 +121,7 @@ def test_a_flow_of_another_id_than_the_tokens_of_its_tile(tmp_path: Path, number
             "Give the flow the id 1, or the tile the controller id 2.",
         )
         assert found.sides[0].place.startswith(f"{file}:{LINE}:")
-        assert "memory(0,1), whose tokens are of id 1" in found.message
+        assert "memory(0,1), but its tokens have id 1" in found.message
     assert [each.code for each in (*before[1:], *done.findings[1:])] == []
 
 

@@ -1346,8 +1346,8 @@ MUTANTS = (
     Mutant(
         "one of several literals of a value is changed",
         "importers/python/program_changes.py",
-        "return self._change(found[0], new) if len(found) == 1 else None",
-        "return self._change(found[0], new)",
+        "return self._program.change(found[0], new) if len(found) == 1 else None",
+        "return self._program.change(found[0], new)",
         "tests/faults/test_program_changes.py::test_a_number_is_changed_where_one_literal_has_it[11-8-9-]",
     ),
     Mutant(
@@ -1361,7 +1361,7 @@ MUTANTS = (
         "a release is put into the loop whose head is named",
         "importers/python/program_changes.py",
         "        if isinstance(statement, ast.For | ast.While | ast.If | ast.With | ast.FunctionDef):\n"
-        "            return None  # a line behind its head would be within it\n",
+        "            return None  # a line behind its head would be in its body\n",
         "",
         "tests/faults/test_program_changes.py::test_a_release_is_put_behind_the_statement_with_the_handle_of_the_acquire[6-in-]",
     ),

@@ -1,7 +1,7 @@
-"""Changes of the files of input PLIOs that may be what was meant: another file of the folder, two exchanged.
+"""Candidates that change the files of input PLIOs: another file of the same folder, or two files exchanged.
 
-Two PLIOs that read one file, while another file of the same folder is left, are written like the right ones.
-A file that holds what is expected of an output is no input: with it wrong kernels seem to be right.
+A typical mistake is two PLIOs that read one file, while another file of the folder is not used. Files with
+expected outputs are never tried as inputs: they could make wrong kernels look right.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from memtile.adf.objects import Objects
 from memtile.explain.repairs import Candidate
 
 _NAMED, _SHARED, _EXCHANGED, _OTHER = 0.05, 0.2, 0.5, 0.7
-"""How unlikely a file is: of the name of one of two PLIOs, one for them, of two exchanged, of one's name."""
+"""How unlikely another file is: where two PLIOs read one file, a file with the PLIO's name, and any other;
+an exchange of two files; and a file with the name of a PLIO that reads a file of its own."""
 _MOST = 8  # files of a folder, and PLIOs
 _LARGEST = 1 << 24  # bytes of a file
 
@@ -29,15 +30,15 @@ _LARGEST = 1 << 24  # bytes of a file
 def file_changes(
     objects: Objects, folder: Path, expected: Sequence[npt.NDArray[Any] | Path] = ()
 ) -> Iterator[GraphChange]:
-    """Other files for input PLIOs, in no order.
+    """Return other files for input PLIOs, in no order.
 
-    A file whose name is not that of the PLIO is tried only if two PLIOs read the same file and all expected
-    words come from files: a file of the folder could hold an expected array as well.
+    A file without the name of the PLIO is tried only if two PLIOs read the same file, and if all expected
+    outputs are files. An expected array could be in one of the folder's files.
 
     Args:
         objects: of a description.
-        folder: that paths of input files are relative to.
-        expected: of its outputs: files, which no PLIO was to read, or arrays.
+        folder: base of relative paths of input files.
+        expected: outputs, as arrays or as files, which are not tried as inputs.
     """
     every = [each for each in objects.description.plios if each.file]
     inputs = [each for each in every if each.direction == "in"][:_MOST]
@@ -59,7 +60,7 @@ def file_changes(
 
 
 def _beside(folder: Path, file: str, taken: set[Path]) -> list[str]:
-    """Files beside one that have its suffix and that no PLIO reads or writes; of more than a few none."""
+    """Files of the same folder and suffix that no PLIO uses; none if there are more than a few."""
     near = (folder / file).parent
     if not near.is_dir():
         return []
@@ -69,7 +70,7 @@ def _beside(folder: Path, file: str, taken: set[Path]) -> list[str]:
 
 
 def _is_readable(path: Path) -> bool:
-    """Whether it is a regular file that is not too large: opening a pipe would block."""
+    """Whether it is a regular file and not too large. A pipe would block."""
     return path.is_file() and path.stat().st_size <= _LARGEST
 
 

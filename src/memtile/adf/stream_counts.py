@@ -1,7 +1,7 @@
-"""How many words kernels put on their streams and get from them in a call, where one waits for the other.
+"""Report the words that a call of each kernel puts on a stream and gets from it, where the two do not fit.
 
-A kernel's source decides that, and nothing declares it: two numbers that do not fit show only when one of
-the two kernels waits for a word that the other one never puts.
+A graph does not declare these numbers, the source of the kernel decides them. If they do not fit, one kernel
+waits for a word that the other never puts.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _STREAM = "stream"
 
 
 class _Stream(NamedTuple):
-    """A stream to a kernel, and how many words each of its ends moves in a call.
+    """A stream to a kernel, with the words that a call moves at each end.
 
     Attributes:
-        source: name of the kernel or input that it comes from.
-        sink: name of the kernel that it leads to.
-        puts: words that a call of the source puts; None = it is an input.
-        gets: words that a call of the sink gets.
-        calls: that the sink has ended.
+        source: name of the kernel or input that sends.
+        sink: name of the kernel that receives.
+        puts: words per call of the source; None = the source is an input.
+        gets: words per call of the sink.
+        calls: of the sink that have ended.
         turns: calls of the source and of the sink in an iteration.
     """
 
@@ -46,11 +46,11 @@ class _Stream(NamedTuple):
 
 
 def with_stream_counts(result: Result, lowered: Lowered) -> Result:
-    """A result whose waits for words of a stream say how many words each of its ends moves in a call.
+    """Return a result whose findings about starved streams give the words per call at both ends.
 
     Args:
-        result: in the words of the graph.
-        lowered: the graph, whose cores have counted them.
+        result: with the names of the graph.
+        lowered: the graph, whose cores counted the words of each call.
     """
     if not any(each.code in _LENGTHS for each in result.findings):
         return result
@@ -59,7 +59,7 @@ def with_stream_counts(result: Result, lowered: Lowered) -> Result:
 
 
 def _streams(lowered: Lowered) -> Iterator[_Stream]:
-    """The streams to kernels whose calls all moved as many words."""
+    """The streams to kernels where every call moved the same number of words."""
     lookup = lowered.lookup
     for net in lowered.plan.nets:
         source, target = net.sources[0], net.targets[0]
@@ -76,7 +76,7 @@ def _streams(lowered: Lowered) -> Iterator[_Stream]:
 
 
 def _words(lowered: Lowered, kernel: Kernel, end: End) -> int:
-    """Words that each call of a kernel moves at the end of a stream; 0 = not known, or not always as many."""
+    """Words that each call of a kernel moves at an end of a stream; 0 = not known, or calls differ."""
     ports = [lowered.lookup.ports[each] for each in kernel.ports]
     own = lowered.lookup.ports[end.port]
     if [each.id for each in ports if (each.kind, each.direction) == (_STREAM, own.direction)] != [own.id]:
@@ -87,7 +87,7 @@ def _words(lowered: Lowered, kernel: Kernel, end: End) -> int:
 
 
 def _counted(finding: Finding, streams: Mapping[tuple[str, str], _Stream]) -> Finding:
-    """A finding about both ends of a stream with what they move."""
+    """A finding about both ends of a stream, with the words per call added."""
     who = [side.who for side in finding.sides]
     found = next((each for ends, each in streams.items() if all(end in who for end in ends)), None)
     if found is None or finding.code not in _LENGTHS:
@@ -103,7 +103,7 @@ def _counted(finding: Finding, streams: Mapping[tuple[str, str], _Stream]) -> Fi
 
 
 def _fix(stream: _Stream) -> str:
-    """The words of a call with which both ends move as many in an iteration, where whole numbers do."""
+    """The fix: words per call with which both ends move the same number in an iteration."""
     assert stream.puts is not None
     given, taken = stream.puts * stream.turns[0], stream.gets * stream.turns[1]
     puts, puts_left = divmod(taken, stream.turns[0])

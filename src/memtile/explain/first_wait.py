@@ -1,4 +1,4 @@
-"""How long a channel waits for external memory before its first word, which no design can change."""
+"""The wait of a channel for external memory before its first word, which no design can shorten."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from memtile.model.state.causes import Cause
 
 
 def first_wait(result: Result, use: ChannelUse) -> int:
-    """Cycles that a channel waits for external memory once, at most those that it waits for it at all.
+    """Return the cycles that a channel waits for external memory before its first word.
+
+    They come from the timing constants, and are at most all cycles in which it waits for external memory.
 
     Args:
         result: of the run.

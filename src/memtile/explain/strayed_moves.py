@@ -1,7 +1,7 @@
-"""Descriptors of a channel that fill a buffer part by part, and one of them that moves another buffer.
+"""Find the one descriptor of a channel that has the wrong buffer.
 
-Where the parts in one buffer leave out exactly the elements that the last descriptor moves of another buffer
-as large, and nothing else moves these, that one has the wrong buffer.
+The other descriptors of the channel move parts of one buffer. They leave out exactly the elements that this
+one moves in another buffer of the same size, and nothing else moves the elements that are left out.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from memtile.explain.findings import CODES, Finding, Side
 from memtile.explain.moves import Move
 
 LEFT_OUT = "MT0126"
-_MOST = 1 << 18  # elements of a buffer that are looked at
-_OTHERS = 2  # parts that show what is filled
+_MOST = 1 << 18  # elements of a buffer
+_LEAST_OTHERS = 2  # descriptors with the right buffer
+_BUFFERS = 2  # of the channel: the right one and the wrong one
 
 
 def strayed_findings(moves: Sequence[Move]) -> Iterator[Finding]:
-    """One finding for each descriptor that moves a part of another buffer than those around it.
+    """Return a finding for each descriptor that moves another buffer than the others of its channel.
 
     Args:
         moves: of a design.
@@ -39,15 +40,15 @@ def strayed_findings(moves: Sequence[Move]) -> Iterator[Finding]:
 
 
 def _strayed(own: Collection[Move]) -> tuple[Move, Sequence[Move]] | None:
-    """The one of a channel's moves with which the others would fill their buffer, and those."""
+    """The move that has another buffer than the one it would complete, and the other moves."""
     by_memory: dict[Hashable, list[Move]] = {}
     for move in own:
         by_memory.setdefault(move.key, []).append(move)
-    if len(by_memory) != _OTHERS or min(map(len, by_memory.values())) != 1:
+    if len(by_memory) != _BUFFERS or min(map(len, by_memory.values())) != 1:
         return None
     (odd,), others = sorted(by_memory.values(), key=len)
     known = others[0].elements
-    if len(others) < _OTHERS or odd.elements != known or not 0 < known <= _MOST:
+    if len(others) < _LEAST_OTHERS or odd.elements != known or not 0 < known <= _MOST:
         return None
     if sum(move.count for move in own) != known or any(move.reach > known for move in own):
         return None
@@ -56,7 +57,7 @@ def _strayed(own: Collection[Move]) -> tuple[Move, Sequence[Move]] | None:
 
 
 def _touches(move: Move, key: Hashable, odd: Move) -> bool:
-    """Whether a move touches elements of a memory that another one is to move there."""
+    """Whether a move uses, in the memory ``key``, elements that ``odd`` would move there."""
     near = move.key == key and move.reach <= odd.elements
     return move.key == key and (not near or bool(np.isin(move.touched, odd.touched).any()))
 

@@ -1,7 +1,7 @@
-"""Work that is split unevenly: one column, or one of several streams that are alike, has most of it.
+"""Find work that is split unevenly: one column, or one of several similar streams, has most of it.
 
-What an even split saves is estimated: the longest work is then as long as the mean one, and each stream still
-begins when it does now, since a host starts one after the other.
+An estimate gives the cycles of an even split. It shortens the longest work to the mean, and lets each stream
+begin in the same cycle as before, because a host starts streams one after the other.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import NamedTuple
 from memtile.explain.results import ChannelUse, Result
 from memtile.model.state.causes import Cause, CoreCause
 
-_TENTH = 0.1  # of the cycles: what an even split must save
-_TWO = 2  # columns
-_SEVERAL = 3  # streams: of two that differ nobody knows whether they should be alike
-_WORKS = 0.7  # of the cycles: what a column is busy for if it alone limits a run
-_LONGER = 1.25  # times: work that differs by less is alike
+_LEAST_SAVED = 0.1  # of the cycles, by an even split
+_LEAST_COLUMNS = 2
+_SEVERAL = 3  # streams or cores: two that differ may be meant to differ
+_LEAST_BUSY = 0.7  # of the cycles, for a column or stream that limits a run
+_LONGER = 1.25  # times; amounts of work within this factor are similar
 _PLACE = re.compile(r"\((\d+), ?(\d+)\)")
 
 
@@ -34,17 +34,17 @@ class Takers(NamedTuple):
 
 
 class Uneven(NamedTuple):
-    """A column or a stream that has more of the work than the others.
+    """A column or stream with more work than the others.
 
     Attributes:
         name: ``column 1``, or the stream by its channel.
         others: ``columns`` or ``streams``.
-        many: how many of them work at all.
+        many: number of columns or streams that do any work.
         works: cycles in which its busiest core or channel works.
-        share: its part of the work of all, 0 to 1.
-        cycles: estimate of the run with the same work in each.
+        share: its part of all work, 0 to 1.
+        cycles: estimate of the run with an even split.
         longest: cycles of the longest work in each column; empty for streams.
-        computes: whether it is that of cores, not of channels.
+        computes: whether the work is that of cores, not of channels.
     """
 
     name: str
@@ -58,31 +58,31 @@ class Uneven(NamedTuple):
 
     @property
     def text(self) -> str:
-        """What is uneven."""
+        """The uneven split in a phrase, such as ``column 1 has 60% of the work of 4 columns``."""
         return f"{self.name} has {self.share:.0%} of the work of {self.many} {self.others}"
 
 
 def uneven_work(
     result: Result, begins: Mapping[str, int] | None = None, takers: Mapping[str, Takers] | None = None
 ) -> Uneven | None:
-    """The stream or column that limits a run, for which the others wait; None if the work is about even.
+    """Return the stream or column that limits a run by its share of the work; None if the split is even.
 
     Args:
         result: of the run.
-        begins: cycles in which channels begin, by their names; those that it lacks begin at once.
-        takers: the other ends of channels to external memory, where these are in tiles of cores.
+        begins: first cycle of each channel, by its name; 0 for a channel that it lacks.
+        takers: other ends of channels to external memory by their names, if these ends are in compute tiles.
     """
     return _uneven_streams(result, begins or {}, takers or {}) or _uneven_columns(result, begins or {})
 
 
 def column_of(name: str) -> int | None:
-    """The column in the name of a channel or core; None if it has none."""
+    """Return the column in the name of a channel or core; None if it has none."""
     place = _PLACE.search(name)
     return None if place is None else int(place[1])
 
 
 def place_of(name: str) -> str:
-    """Column and row in the name of a channel, ``(0, 2)``; empty if it has none."""
+    """Return column and row in the name of a channel, ``(0, 2)``; empty if it has none."""
     place = _PLACE.search(name)
     return "" if place is None else f"({place[1]}, {place[2]})"
 
@@ -93,13 +93,13 @@ def _moving(use: ChannelUse) -> int:
 
 def _is_enough(result: Result, works: int, cycles: int) -> bool:
     """Whether work is long enough to limit a run, and an even split saves enough."""
-    return works >= _WORKS * result.cycles and result.cycles - cycles >= _TENTH * result.cycles
+    return works >= _LEAST_BUSY * result.cycles and result.cycles - cycles >= _LEAST_SAVED * result.cycles
 
 
 def _uneven_streams(result: Result, begins: Mapping[str, int], takers: Mapping[str, Takers]) -> Uneven | None:
-    """One of several streams to or from external memory, where all others that are alike are as long.
+    """A stream to or from external memory that is longer than all similar ones.
 
-    A stream that is alone in its column is a matter of columns.
+    If no similar stream is in its column, the columns are uneven and not the streams.
     """
     groups = _alike(result, takers)
     found = [each for alike in groups if (each := _one_stream(result, alike, groups, begins)) is not None]
@@ -107,11 +107,11 @@ def _uneven_streams(result: Result, begins: Mapping[str, int], takers: Mapping[s
 
 
 class _Alike(NamedTuple):
-    """Streams that each have a tile of their own at the other end, with the same kernel and BDs.
+    """Streams with the same kernel and BDs at their other ends, each in its own tile.
 
     Attributes:
         uses: the channels of interface tiles.
-        tiles: at the other ends, all together.
+        tiles: of all their other ends.
     """
 
     uses: Sequence[ChannelUse]
@@ -119,12 +119,12 @@ class _Alike(NamedTuple):
 
     @property
     def mean(self) -> float:
-        """Cycles in which each moves words if all move as many."""
+        """Cycles in which each stream moves words after an even split."""
         return sum(map(_moving, self.uses)) / len(self.uses)
 
 
 def _alike(result: Result, takers: Mapping[str, Takers]) -> list[_Alike]:
-    """Streams that are alike; operands of one core, or words that meet in one tile, are not."""
+    """Groups of similar streams, without those that end in one tile, such as operands of a core."""
     groups: dict[object, list[ChannelUse]] = {}
     for use in result.channels:
         if use.name in takers and _moving(use):
@@ -158,10 +158,10 @@ def _one_stream(
 
 
 def _beside(result: Result, alike: _Alike, groups: Sequence[_Alike]) -> float:
-    """Cycles of the longest work that stays where some streams share theirs.
+    """Cycles of the longest work that an even split of some streams leaves.
 
-    That of every core does. Channels in the tiles at their other ends go with them, and so do those that
-    are alike and are at the same tiles.
+    It leaves the work of every core. It also evens out the channels in the tiles at the streams' other ends,
+    and groups of similar streams to the same tiles.
     """
     own = [each for each in groups if each.tiles == alike.tiles]
     names = {use.name for each in own for use in each.uses}
@@ -179,9 +179,9 @@ def _computing(result: Result) -> dict[str, int]:
 
 
 def _evenly(result: Result, uses: Sequence[ChannelUse], begins: Mapping[str, int], least: float) -> int:
-    """Cycles of a run in which these channels move as many words each, and begin when they do.
+    """Estimate a run in which each of these channels moves the same number of words.
 
-    ``least`` is the longest work of all others.
+    ``least`` are the cycles of the longest other work.
     """
     longest = max(uses, key=_moving)
     mean = sum(map(_moving, uses)) / len(uses)
@@ -195,7 +195,7 @@ def _uneven_columns(result: Result, begins: Mapping[str, int]) -> Uneven | None:
     moving = _like_the_longest(result)
     work = max(computing, moving, key=lambda work: max(work.values(), default=0))
     longest = _by_column(work)
-    if len(longest) < _TWO or (work is computing and _is_one_core(computing)):
+    if len(longest) < _LEAST_COLUMNS or (work is computing and _is_one_core(computing)):
         return None
     each = {column: work[name] for column, name in longest.items()}
     most = max(each, key=each.__getitem__)
@@ -203,8 +203,8 @@ def _uneven_columns(result: Result, begins: Mapping[str, int]) -> Uneven | None:
     cycles = round(result.cycles - (works - total / len(longest)))
     if work is moving:
         by_name = {use.name: use for use in result.channels}
-        share = sum(computing[name] for name in _by_column(computing).values()) / len(longest)
-        cycles = _evenly(result, [by_name[name] for name in longest.values()], begins, share)
+        computed = sum(computing[name] for name in _by_column(computing).values()) / len(longest)
+        cycles = _evenly(result, [by_name[name] for name in longest.values()], begins, computed)
     if not _is_enough(result, works, cycles):
         return None
     name, share, computes = f"column {most}", works / total, work is computing
@@ -212,9 +212,9 @@ def _uneven_columns(result: Result, begins: Mapping[str, int]) -> Uneven | None:
 
 
 def _like_the_longest(result: Result) -> dict[str, int]:
-    """Cycles in which channels move that go the way of the longest one, in tiles of its kind, by their names.
+    """Cycles in which channels move words, by name: those of the direction and tile kind of the longest.
 
-    Others carry the same words on, so that theirs are a part of them where a tile sends to several.
+    Channels of other tiles pass the same words on, or a part of them, and would count them twice.
     """
     longest = max(result.channels, key=_moving, default=None)
     kind = "" if longest is None else longest.name.partition("(")[0]
@@ -226,7 +226,7 @@ def _like_the_longest(result: Result) -> dict[str, int]:
 
 
 def _by_column(work: Mapping[str, int]) -> dict[int, str]:
-    """What works longest in each column that works at all, by the column that a name has."""
+    """The name of the core or channel that works longest in each column with any work."""
     found: dict[int, str] = {}
     for name, cycles in work.items():
         column = column_of(name)
@@ -236,7 +236,7 @@ def _by_column(work: Mapping[str, int]) -> dict[int, str]:
 
 
 def _is_one_core(computing: Mapping[str, int]) -> bool:
-    """Whether one core is longer than all others, of which one is in its column, and these are alike."""
+    """Whether one core works longer than all others, which are alike, and is not alone in its column."""
     order = sorted(((cycles, name) for name, cycles in computing.items() if cycles), reverse=True)
     if len(order) < _SEVERAL:
         return False

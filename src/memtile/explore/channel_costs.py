@@ -1,6 +1,6 @@
-"""What channels wait for beside locks and streams, and the timing constants without which they do not.
+"""Find where channels lose cycles beside locks and streams, and the timing constants that remove the loss.
 
-Constants that cost a little at each BD go with its dead cycle: whoever moves more with each has fewer of all.
+The lock and port delays of each BD count with its dead cycle, because longer BDs reduce all of them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ HOST = {
     "firmware_push_elf": 0,
 }
 _OF_EACH_BD = {"s2mm_lock_wait": 0, "mm2s_lock_wait": 0, "port_pause": 0, "wire_start": 0}
-"""What a BD costs beside its dead cycle where it waits for its lock, or its stream for it."""
+"""Delays of each BD at its lock and its stream port, without its dead cycle."""
 _CHANNEL_COSTS: Sequence[tuple[Cause, Resource, str, Mapping[str, int]]] = (
     (Cause.EXTERNAL, Resource.EXTERNAL, "external memory answered at once", EXTERNAL),
     (Cause.TASK_START, Resource.TASKS, "tasks started at once", {"task_start": 1, "task_load": 0}),
@@ -46,17 +46,17 @@ _CHANNEL_COSTS: Sequence[tuple[Cause, Resource, str, Mapping[str, int]]] = (
         {"unlimited": Unlimited.NEIGHBOURS, "neighbour_latency": 0},
     ),
 )
-"""Causes of channels, and what removes each of them."""
+"""Each cause with its resource, the run without it in words, and the constants of that run."""
 
 
 class ChannelCost(NamedTuple):
     """A resource on which channels spent cycles.
 
     Attributes:
-        resource: which.
-        name: of the channel that it costs most.
-        what: is without it.
-        constants: timing constants that remove it.
+        resource: its kind.
+        name: of the channel that loses most cycles to it.
+        what: the run without the cost, as a clause.
+        constants: timing constants that remove the cost.
     """
 
     resource: Resource
@@ -66,7 +66,7 @@ class ChannelCost(NamedTuple):
 
 
 def channel_costs(result: Result) -> Iterator[ChannelCost]:
-    """Resources on which channels together spent what is worth a trial.
+    """Return the resources on which all channels together spent enough cycles for a trial run.
 
     Args:
         result: of the run.
@@ -79,7 +79,7 @@ def channel_costs(result: Result) -> Iterator[ChannelCost]:
 
 
 def conflicted(result: Result) -> str:
-    """The channel or core that lost most cycles to bank conflicts; empty if none did."""
+    """Return the name of the channel or core that lost most cycles to bank conflicts; empty if none did."""
     use = most_spent(result.channels, Cause.BANK_CONFLICT)
     lost = 0 if use is None else use.spent[Cause.BANK_CONFLICT]
     core: CoreUse | None = max(
@@ -91,6 +91,6 @@ def conflicted(result: Result) -> str:
 
 
 def most_spent(uses: Sequence[ChannelUse], cause: Cause) -> ChannelUse | None:
-    """The channel that spent most cycles on a cause; None if none spent any."""
+    """Return the channel that spent most cycles on a cause; None if none spent any."""
     use = max(uses, key=lambda use: use.spent.get(cause, 0), default=None)
     return use if use is not None and use.spent.get(cause) else None

@@ -1,4 +1,4 @@
-"""What the buffers of a lock are called: an object FIFO, a ring of buffers, or the lock itself."""
+"""Name the buffers that a lock counts: by their object FIFO, by the lock's own name, or by the lock."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ _OWN_LOCK = re.compile(r"(.+)[._ ](?:free|empty)")
 
 
 def fifo_of(name: str, known: Collection[str]) -> str:
-    """The object FIFO of MLIR whose lock has a name; empty if it is none.
+    """Return the object FIFO to which a lock of MLIR belongs, by the lock's name; empty if there is none.
 
     Args:
-        name: ``in_cons_prod_lock_0`` of one consumer, ``in_1_cons_prod_lock_0`` of the second of several.
-        known: names of channels, which are called after their object FIFOs.
+        name: of the lock. With one consumer ``in_cons_prod_lock_0``, for the second of several
+            ``in_1_cons_prod_lock_0``.
+        known: names of all channels; a channel has the name of its object FIFO.
     """
     found = _MLIR_LOCK.fullmatch(name)
     if found is None:
@@ -31,12 +32,12 @@ def fifo_of(name: str, known: Collection[str]) -> str:
 
 
 def buffers_of(engine: Engine, lock: int, labels: Sequence[str], known: Collection[str]) -> str:
-    """The object FIFO, or else the buffers, whose free ones a lock counts, as the user calls them.
+    """Return the user's name for the buffers whose free ones a lock counts.
 
     Args:
-        engine: that has the lock.
-        lock: its index.
-        labels: of the channels that use it.
+        engine: of the run.
+        lock: index of the lock.
+        labels: of the channels that use the lock.
         known: names of all channels.
     """
     name = engine.lock_names.get(lock, "")

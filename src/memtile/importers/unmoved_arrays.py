@@ -1,9 +1,8 @@
-"""Arrays of a host that its sequence never moves, while another one of their type is moved twice.
+"""Find arrays that a host sequence never moves, while it moves another array of the same type twice.
 
-A sequence that fills two object FIFOs with one array is written like the right one, and its words are wrong.
-An array that nothing moves is the other half of that mistake. Results in the array that was read, or one
-array for several columns, are as often meant: nothing is said of them, and the repair that moves the other
-array is tried all the same.
+A host that fills two object FIFOs from one array by mistake leaves another array unused. There is no finding
+where one array may be meant: results that go back to the array that was read, or one array for several
+columns. Repairs of wrong words try the unused array in these cases too.
 """
 
 from __future__ import annotations
@@ -22,11 +21,11 @@ from memtile.importers.mlir.tree import Operation
 def unmoved_array_findings(
     sequence: SequenceProgram, used: Callable[[], Collection[int]]
 ) -> Iterator[Finding]:
-    """A finding for each array that another one of its type seems to have been given instead of.
+    """Return a finding for each unused array in whose place another one seems to be moved.
 
     Args:
         sequence: of a host.
-        used: function that returns the arguments that the steps of the sequence read or write.
+        used: returns the numbers of the arguments that the steps of the sequence read or write.
     """
     if sequence.is_open:
         return
@@ -47,7 +46,7 @@ def unmoved_array_findings(
 
 
 def unused_arguments(sequence: Operation) -> Iterator[tuple[int, str]]:
-    """The arguments of a host sequence that none of its operations names: number and name in the text.
+    """Return number and name of each argument that no operation of a host sequence names.
 
     Args:
         sequence: the operation.
@@ -58,7 +57,7 @@ def unused_arguments(sequence: Operation) -> Iterator[tuple[int, str]]:
 
 
 def _moved_twice(moves: Sequence[Move], argument: int) -> Iterator[tuple[Move, Move]]:
-    """Two channels of a tile that move the same elements of an argument in one direction, and no others."""
+    """Pairs of channels of one tile and direction that move exactly the same elements of an argument."""
     by_channel: dict[str, list[Move]] = {}
     for move in moves:
         if move.key == argument:

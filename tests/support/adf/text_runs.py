@@ -85,11 +85,11 @@ class TextRun(GraphRun):
 
     def run(self, graph: int, iterations: int | None = None) -> None:
         """The cores run already, whatever is asked for."""
-        self._graphs[graph].asked = iterations or 0
+        self._graphs.ready(graph, "run").asked = iterations or 0
 
     def wait(self, graph: int, cycles: int | None = None) -> None:
         """So many cycles, or until nothing moves."""
-        self._ready(graph, "wait")
+        self._graphs.ready(graph, "wait")
         self._array.engine.wait(cycles) if cycles is not None else self.advance(lambda: False)
 
 

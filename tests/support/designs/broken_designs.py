@@ -156,7 +156,7 @@ BROKEN = (
         "guarded(None, None)",
         ("MT0302", "MT0201"),
         says="waits for lock 0 'empty' (needs 1, has 0), and nothing releases it",
-        fix="Release lock 0 'empty' after the last use of what it guards",
+        fix="Let MM2S 0 ('block'), BD 1, release lock 0 'empty'.",
     ),
     ring(
         "a buffer larger than the tile",

@@ -1,4 +1,4 @@
-"""Packets of one sender of which one receiver got more than is used, while another one waits for its own."""
+"""Packets with the wrong id: one receiver has packets that nothing takes, and another one waits."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _IDS = field_of(STREAM_HEADER, "Stream_ID").maximum + 1
 
 
 class Elsewhere(NamedTuple):
-    """What a receiver got too much of.
+    """Packets that went to the wrong receiver.
 
     Attributes:
-        receiver: model index of its channel.
+        receiver: model index of the channel that got them.
         packet: id of the packets that go there.
-        meant: id of those that go to the one that waits.
-        text: what is left there, as a part of a sentence.
+        meant: id of the packets that go to the waiting receiver.
+        text: the objects that nothing takes, as a clause.
     """
 
     receiver: int
@@ -39,12 +39,12 @@ class Elsewhere(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """What locks count of what a channel sent.
+    """The mistake of a sender, as locks show it.
 
     Attributes:
-        does: what it did, as a part of a sentence.
+        does: what the sender did, as a clause without subject.
         fix: the repair.
-        runs: of its task that it should make; 0 = it is not about these.
+        runs: runs that its task should make; 0 = the number of runs is not the mistake.
     """
 
     does: str
@@ -53,11 +53,11 @@ class Counted(NamedTuple):
 
 
 def sent_elsewhere(sender: int, receiver: int, waits: EngineWaits) -> Elsewhere | None:
-    """Return the one other receiver of a sender that has more than its core, which has ended, has taken.
+    """Return the only other receiver of a sender whose core has ended and left packets; None if not unique.
 
     Args:
         sender: model index of the channel.
-        receiver: model index of one that waits for its words.
+        receiver: model index of the channel that waits for its words.
         waits: of a run or a check.
     """
     ids = _receivers(sender, waits)
@@ -73,14 +73,14 @@ def sent_elsewhere(sender: int, receiver: int, waits: EngineWaits) -> Elsewhere 
 
 
 def _at_work(waits: EngineWaits) -> list[int]:
-    """Channels that have sent something."""
+    """Channels that have sent a BD."""
     c = waits.engine.channels
     found: list[int] = np.flatnonzero((c.direction != S2MM) & (c.bds_done > 0)).tolist()
     return found
 
 
 def _receivers(sender: int, waits: EngineWaits) -> Mapping[int, int]:
-    """Channels that packets of a sender may go to, with the first id that leads there."""
+    """Channels that packets of a sender can reach, each with the lowest id that leads there."""
     engine = waits.engine
     port, switch = int(engine.channels.switch_port[sender]), plain(engine.state.switch)
     found = dict[int, int]()
@@ -94,9 +94,10 @@ def _receivers(sender: int, waits: EngineWaits) -> Mapping[int, int]:
 
 
 def _left(ch: int, receiver: int, waits: EngineWaits) -> Iterator[str]:
-    """Locks that a channel has released more often than the core acquires that has taken them and ended.
+    """The units that an ended core leaves in the locks that a channel releases, as clauses.
 
-    With these the one that waits has as many as this one without: a lock may have begun above zero.
+    They count only if both channels would have ended the same number of BDs with these packets sent to the
+    right one. Otherwise the units may be there because the lock started above 0.
     """
     engine, done = waits.engine, waits.engine.channels.bds_done
     for lock, givers in waits.chains.steps_by_lock()[1].items():
@@ -109,23 +110,20 @@ def _left(ch: int, receiver: int, waits: EngineWaits) -> Iterator[str]:
 
 
 def counted(sender: int, receiver: int, name: str, waits: EngineWaits) -> Counted | None:
-    """Return what locks count of what a channel sent, as a part of a sentence, and the repair.
-
-    It is a task that ran too seldom, or packets that went to another receiver.
+    """Return the mistake of a sender and its repair: too few runs of a task, or packets with the wrong id.
 
     Args:
         sender: model index of the channel.
-        receiver: model index of one that waits for its words.
+        receiver: model index of the channel that waits for its words.
         name: of the sender.
         waits: of a run or a check.
     """
-    told = runs_left(sender, receiver, waits)
-    if told is not None:
-        return Counted(told.does, f"Let {name} {told.fix}.", told.runs)
+    too_few = runs_left(sender, receiver, waits)
+    if too_few is not None:
+        return Counted(too_few.does, f"Let {name} {too_few.fix}.", too_few.runs)
     elsewhere = sent_elsewhere(sender, receiver, waits)
     if elsewhere is None:
         return None
-    who = called(waits.engine, elsewhere.receiver)
-    does = f"has sent {who} packets of id {elsewhere.packet} that nothing takes: {elsewhere.text}"
-    many = f"id {elsewhere.packet}, which are too many"
-    return Counted(does, f"Send packets of id {elsewhere.meant} instead of these of {many}.")
+    other = called(waits.engine, elsewhere.receiver)
+    does = f"has sent {other} packets of id {elsewhere.packet} that nothing takes: {elsewhere.text}"
+    return Counted(does, f"Send the surplus packets of id {elsewhere.packet} with id {elsewhere.meant}.")

@@ -1,4 +1,4 @@
-"""Cores that wait for words: what came of these, and what else a core leaves meanwhile."""
+"""Cores that wait for words: how many objects arrived, and which other objects a core does not take."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from memtile.explain.deadlock.switch_waits import Party
 
 
 def came(waits: EngineWaits, core: Party) -> int:
-    """How many objects came that the channel for which a core waits has passed on."""
+    """Return how many BDs have ended on the channels that release the lock for which a core waits."""
     lock = Party(PartyKind.LOCK, waits.lock_wanted(core))
     givers = [need.of.number for need in waits.needs.get(lock, ()) if need.of.kind is PartyKind.CHANNEL]
     return sum(int(waits.engine.channels.bds_done[ch]) for ch in givers)
 
 
 def left_by(waits: EngineWaits, core: Party) -> str:
-    """The full objects of a FIFO that a core has taken others of and leaves; empty if none."""
+    """Return the full objects that a core leaves in an object FIFO it has acquired from; empty if none."""
     engine = waits.engine
     taken = engine.cores.running[core.number].taken if core.number in engine.cores.running else ()
     for lock in sorted(taken):
@@ -28,9 +28,9 @@ def left_by(waits: EngineWaits, core: Party) -> str:
 
 
 def starving_cores(waits: EngineWaits, words: Sentences, receiver: Party) -> list[Party]:
-    """The cores that wait for what a channel at its first word would receive.
+    """Return the cores that wait, directly or not, for a channel that has received no word of its BD.
 
-    Such a channel lacks nothing by itself: the core asks for more than comes, or too little is sent.
+    The channel itself is not at fault: the core acquires more than is sent, or too little is sent.
     """
     if receiver.kind is not PartyKind.CHANNEL or waits.engine.channels.moved[receiver.number] > 0:
         return []

@@ -1,9 +1,9 @@
-"""Packet flows that should bring the tokens of a tile to firmware, and are of another id than these.
+"""Find packet flows for the task-complete tokens of a tile that have the wrong packet id.
 
-A token carries the controller id of its tile. A flow from the tile's control port that is of another id takes
-none of them, and no wait for the tile's channels ends. The same port answers control packets, with ids that
-these name, so only flows to the port of firmware count. Nothing says in which of several devices a host
-waits: of a tile that is in two of them there is no finding.
+A token carries the controller id of its tile. If no flow from the tile's control port to firmware has this
+id, the tokens do not arrive, and the host waits for the tile's channels without end. Other flows from this
+port carry answers to control packets and may have any id. A tile that several devices of a text use has no
+finding, since the device in which the host waits is not known.
 """
 
 from __future__ import annotations
@@ -18,10 +18,12 @@ from memtile.importers.mlir.description import FlowDescription
 
 
 def token_flow_findings(devices: Sequence[Configured]) -> Iterator[Finding]:
-    """One finding for each tile none of whose flows to firmware is of its own id; it explains waits alone.
+    """Return a finding for each tile with flows to firmware of which none has its controller id.
+
+    The findings are for a run or check in which the host waits for such a tile.
 
     Args:
-        devices: of the text, each in its array, one once for each time that it is loaded.
+        devices: of the text, each in its array, and once for each time that the host loads it.
     """
     for made in {made.device.name: made for made in devices}.values():
         others = (each for each in devices if each.device.name != made.device.name)
@@ -32,7 +34,7 @@ def token_flow_findings(devices: Sequence[Configured]) -> Iterator[Finding]:
 
 
 def _of_other_ids(made: Configured) -> Iterator[tuple[str, int, Sequence[FlowDescription]]]:
-    """The tiles of which no flow to firmware is of their id, with that id and the flows."""
+    """Tiles without a flow to firmware of their controller id: name, this id and their flows."""
     flows = dict[str, list[FlowDescription]]()
     for flow in made.device.flows:
         if flow.packet is not None and any((end.bundle, end.channel) == FIRMWARE for end in flow.targets):
@@ -53,7 +55,7 @@ def _finding(made: Configured, name: str, controller: int, flows: Sequence[FlowD
     place = operation.tokens.text.where(operation.tokens.offset(operation.at))
     does = f"takes packets of id {flows[0].packet} from the control port of {who}"
     message = (
-        f"The packet flow of {line_of(place)} {does}, whose tokens are of id {controller}: none gets there."
+        f"The packet flow of {line_of(place)} {does}, but its tokens have id {controller} and do not arrive."
     )
     fix = f"Give the flow the id {controller}, or the tile the controller id {flows[0].packet}."
     sides = (Side(f"the packet flow of {line_of(place)}", does, place),)

@@ -1,8 +1,8 @@
-"""Changes of the MLIR text that a program of IRON prints, as changes of the program's own text.
+"""Translates changes of the MLIR text that an IRON program prints into changes of the program.
 
-A number is changed where it stands: the one literal of its value in the statement of the program's line, or
-the one literal that a name of that statement stands for. A release is put behind the statement, with the
-handle whose acquire is the one of that object FIFO. What cannot be found so is said by name.
+A number is changed in the only literal of its value in the statement of the program's line, or in the only
+literal that a name of that statement is assigned. A release goes behind the statement and uses the handle
+that acquires from the same object FIFO. ``missing`` reports what has no place in the program.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from pathlib import Path
 
 from memtile.explain.findings import Change
 from memtile.importers.mlir.token_packets import Text
-from memtile.importers.python.source_text import lines_of
-from memtile.input_files import syntax_tree
+from memtile.importers.python.source_text import SourceText
 
 _FIFO, _ENDS = "ObjectFifo", ("cons", "prod")
 _NUMBER = re.compile(r"-?\d+")
@@ -24,31 +23,27 @@ _ACQUIRE = r"aie\.objectfifo\.acquire @{}\s*\({},"
 
 
 class ProgramChanges:
-    """Finds in a program what a change of its MLIR text stands for.
+    """Finds the change of a program that makes a change of its MLIR text.
 
     Args:
         source: of the program.
-        file: that has it, as the places of the text name it.
-        text: that it printed, with the program's lines.
+        file: of the program, by the name that the MLIR text uses in its locations.
+        text: MLIR that the program printed, with the program's lines.
 
     Raises:
         SyntaxError: it is not Python.
     """
 
     def __init__(self, source: str, file: str, text: Text) -> None:
-        self._source, self._file, self._text = source, file, text
-        self._tree = syntax_tree(source)
-        self._starts = [0]
-        for line in lines_of(source):
-            self._starts.append(self._starts[-1] + len(line))
+        self._program, self._printed = SourceText(source, file), text
 
     def of(self, changes: Sequence[Change]) -> tuple[Change, ...]:
-        """The changes of the program; empty if one of them has no place in it."""
+        """Return the changes of the program; empty if one of them has no place in it."""
         found = [self._one(each) for each in changes]
         return tuple(each for each in found if each is not None) if all(found) else ()
 
     def missing(self, changes: Sequence[Change]) -> str:
-        """What of some changes is not found in the program."""
+        """Return a description of the first change that has no place in the program."""
         change = next(each for each in changes if self._one(each) is None)
         if not self._is_own(change):
             return f"{change.file} is another file"
@@ -68,13 +63,13 @@ class ProgramChanges:
         return self._release(statement, *release.groups()) if release is not None else None
 
     def _is_own(self, change: Change) -> bool:
-        return Path(change.file).resolve() == Path(self._file).resolve()
+        return Path(change.file).resolve() == Path(self._program.file).resolve()
 
     def _statement(self, line: int) -> ast.stmt | None:
         """The innermost statement of a line."""
         around = [
             each
-            for each in ast.walk(self._tree)
+            for each in ast.walk(self._program.tree)
             if isinstance(each, ast.stmt) and each.lineno <= line <= (each.end_lineno or each.lineno)
         ]
         return min(around, key=lambda each: (each.end_lineno or 0) - each.lineno, default=None)
@@ -87,11 +82,11 @@ class ProgramChanges:
         at_ends = [each for each in self._depths(statement) if _is_number(each, old)]
         for found in (on_line, literals, given, at_ends):
             if found:
-                return self._change(found[0], new) if len(found) == 1 else None
+                return self._program.change(found[0], new) if len(found) == 1 else None
         return None
 
     def _depths(self, statement: ast.stmt) -> Iterator[ast.expr]:
-        """The depths that the ends of an object FIFO are given which a statement makes: ``fifo.cons(4)``."""
+        """Depths of the ends, as in ``fifo.cons(4)``, of an object FIFO that a statement creates."""
         made = {ast.unparse(each.func) for each in _own(statement) if isinstance(each, ast.Call)}
         targets = statement.targets if isinstance(statement, ast.Assign) else []
         names = (
@@ -99,43 +94,36 @@ class ProgramChanges:
             if made & {_FIFO, f"iron.{_FIFO}"}
             else set()
         )
-        for call in (each for each in ast.walk(self._tree) if isinstance(each, ast.Call)):
+        for call in (each for each in ast.walk(self._program.tree) if isinstance(each, ast.Call)):
             end = call.func
             if isinstance(end, ast.Attribute) and end.attr in _ENDS and ast.unparse(end.value) in names:
                 yield from (*call.args[:1], *(each.value for each in call.keywords if each.arg == "depth"))
 
     def _given(self, name: str) -> list[ast.expr]:
-        """The value that a name is given, if that is done once: by an assignment, or as a default."""
+        """The value of a name that is assigned once, or has a default and is never assigned."""
         found: list[ast.expr] = []
-        for each in ast.walk(self._tree):
+        for each in ast.walk(self._program.tree):
             if isinstance(each, ast.Name) and each.id == name and not isinstance(each.ctx, ast.Load):
                 found.append(each)
             elif isinstance(each, ast.arg) and each.arg == name:
                 found.append(ast.Name(name))
-        values = [value for each in ast.walk(self._tree) for value in _values_of(each, name)]
+        values = [value for each in ast.walk(self._program.tree) for value in _values_of(each, name)]
         return values if len(found) == len(values) == 1 else []
 
     def _release(self, statement: ast.stmt, fifo: str, end: str, count: str) -> Change | None:
         if isinstance(statement, ast.For | ast.While | ast.If | ast.With | ast.FunctionDef):
-            return None  # a line behind its head would be within it
+            return None  # a line behind its head would be in its body
         handle = self._handle(fifo, end)
-        if not handle:
-            return None
-        last = statement.end_lineno or statement.lineno
-        text = self._source[self._starts[statement.lineno - 1] : self._starts[statement.lineno]]
-        indent = text[: len(text) - len(text.lstrip())]
-        at = self._starts[last] - self._source[: self._starts[last]].endswith("\n")
-        column = at - self._starts[last - 1] + 1
-        return Change(self._file, last, column, "", f"\n{indent}{handle}.release({count})", at)
+        return self._program.next_line(statement, f"{handle}.release({count})") if handle else None
 
     def _handle(self, fifo: str, end: str) -> str:
-        """What the program calls the end of an object FIFO where a core acquires it; empty if unknown."""
+        """The expression whose ``acquire`` is that of an object FIFO's end; empty if not unique."""
         pattern = re.compile(_ACQUIRE.format(re.escape(fifo), end))
-        places = {self._text.where(found.start()) for found in pattern.finditer(self._text.content)}
+        places = {self._printed.where(found.start()) for found in pattern.finditer(self._printed.content)}
         lines = {int(place.rpartition(":")[2]) for place in places}
         handles = {
             ast.unparse(call.func.value)
-            for call in ast.walk(self._tree)
+            for call in ast.walk(self._program.tree)
             if isinstance(call, ast.Call)
             and isinstance(call.func, ast.Attribute)
             and call.func.attr == "acquire"
@@ -143,20 +131,9 @@ class ProgramChanges:
         }
         return handles.pop() if len(handles) == 1 else ""
 
-    def _change(self, node: ast.expr, new: str) -> Change:
-        begin = self._offset(node.lineno, node.col_offset)
-        end = self._offset(node.end_lineno or node.lineno, node.end_col_offset or 0)
-        column = begin - self._starts[node.lineno - 1] + 1
-        return Change(self._file, node.lineno, column, self._source[begin:end], new, begin)
-
-    def _offset(self, line: int, column: int) -> int:
-        """Character of a place of the tree, whose columns count bytes."""
-        begin, end = self._starts[line - 1], self._starts[line]
-        return begin + len(self._source[begin:end].encode()[:column].decode())
-
 
 def _own(statement: ast.stmt) -> Iterator[ast.expr]:
-    """The expressions of a statement but for those of statements in it."""
+    """The expressions of a statement, without those of statements in its body."""
     for child in ast.iter_child_nodes(statement):
         if isinstance(child, ast.stmt | ast.ExceptHandler):
             continue
@@ -168,7 +145,7 @@ def _is_number(node: ast.expr, value: int) -> bool:
 
 
 def _values_of(node: ast.AST, name: str) -> Iterator[ast.expr]:
-    """What a statement or a function gives a name."""
+    """The values that a statement assigns to a name, or that it has as a default."""
     if isinstance(node, ast.Assign) and any(
         isinstance(each, ast.Name) and each.id == name for each in node.targets
     ):

@@ -97,6 +97,14 @@ class SourceText:
         end = "" if self.source[:first].endswith("\n") else "\n"
         return Change(self.file, line + 1, 1, "", f"{end}{self._margin(statement)}{new}\n", first)
 
+    def next_line(self, statement: ast.stmt, new: str) -> Change:
+        """A line put in at the end of a statement's last line, as far in as its first line."""
+        last = statement.end_lineno or statement.lineno
+        first = self.source[self._starts[statement.lineno - 1] : self._starts[statement.lineno]]
+        indent = first[: len(first) - len(first.lstrip())]
+        at = self._starts[last] - self.source[: self._starts[last]].endswith("\n")
+        return Change(self.file, last, at - self._starts[last - 1] + 1, "", f"\n{indent}{new}", at)
+
     def without(self, statement: ast.stmt) -> Change:
         """A statement taken away, with its lines."""
         first = self._starts[statement.lineno - 1]

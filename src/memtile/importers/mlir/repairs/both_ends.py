@@ -1,4 +1,4 @@
-"""Candidates that make the orders at both ends of an object FIFO fit each other, or those of linked ones."""
+"""Candidates that copy the order of one end of an object FIFO to its other end, or to a linked FIFO."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from memtile.importers.mlir.tree import Operation
 
 _FIFO, _LINK = "aie.objectfifo", "aie.objectfifo.link"
 _FITS, _LINKED = 0.3, 0.5
-"""How unlikely an order is that undoes the one at the other end of its FIFO, or of one linked to it."""
-_MOST = 12  # object FIFOs with orders
+"""How unlikely is the order of the other end of the same object FIFO, and that of a linked one."""
+_MOST = 12  # object FIFOs, and ends of them with an order
 _Walk = list[tuple[int, int]]
 """Tokens and values: a size, its stride, the next size, ..., the outermost first."""
 
 
 def both_ends_candidates(design: DesignText) -> Iterator[Found]:
-    """The order at one end of an object FIFO, as that at its other end, or at that of one linked to it."""
+    """Return candidates that give an end of an object FIFO the order of its other end, or of a linked one."""
     ends = [(fifo, walk) for fifo in design.named(_FIFO)[:_MOST] for walk in _walks(design, fifo)]
     linked = [design.names(each) for each in design.named(_LINK)]
     for (fifo, walk), (other, as_there) in permutations(ends[:_MOST], 2):
@@ -43,7 +43,7 @@ def both_ends_candidates(design: DesignText) -> Iterator[Found]:
 
 
 def _walks(design: DesignText, fifo: Operation) -> Iterator[_Walk]:
-    """The orders at the ends of an object FIFO: that of its producer, and of each consumer that has one."""
+    """The orders of an object FIFO: that of its producer, and of each consumer with one."""
     walk: _Walk = []
     for role, at, value in design.numbers(fifo):
         part = part_of(fifo, role)

@@ -7,24 +7,21 @@ from collections.abc import Iterator
 
 from memtile.explain.repairs import Candidate
 from memtile.importers.mlir.repairs.design_text import DesignText
-from memtile.importers.mlir.repairs.exchanges import array_token, stream_of
+from memtile.importers.mlir.repairs.exchanges import array_token
 from memtile.importers.mlir.repairs.host_steps import SEQUENCES
-from memtile.importers.mlir.repairs.patterns import BD, MEMCPY
 from memtile.importers.mlir.repairs.releases import Found
-from memtile.importers.mlir.tree import Operation
+from memtile.importers.mlir.repairs.stream_moves import host_streams
 from memtile.importers.unmoved_arrays import unused_arguments
 
 _TWICE, _ONCE = 0.25, 0.6
-"""How unlikely an array is meant by a stream that moves one which another stream moves too, or alone."""
+"""How unlikely the change is where another stream moves the old array too, and where none does."""
 _MOST = 16  # streams of a host
 
 
 def array_candidates(design: DesignText) -> Iterator[Found]:
-    """Candidates that let all moves of a stream move an array which nothing moves."""
+    """Return candidates that give all moves of a stream an array that nothing moves."""
     for sequence in design.named(*SEQUENCES):
-        streams: dict[tuple[str, str], list[Operation]] = {}
-        for each in design.inside(sequence, MEMCPY, BD):
-            streams.setdefault(stream_of(design, each), []).append(each)
+        streams = host_streams(design, [sequence])
         kinds = dict(sequence.regions[0].blocks[0].arguments)
         moved = Counter(array for _, array in streams)
         for _, name in unused_arguments(sequence):

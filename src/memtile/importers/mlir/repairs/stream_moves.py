@@ -1,7 +1,7 @@
-"""Candidates that change all moves of one stream alike, and walks that a finding names as a whole.
+"""Candidates that make the same change in all moves of a stream, and orders that a finding advises.
 
-A loop of a program, or of a text that was generated, writes one mistake into each of its moves: a window that
-begins a row late does so in every task. Such moves are of one channel and one array of the host.
+A stream is what one channel moves of one array of the host. A loop writes the same mistake into each of its
+moves: a window that begins a row late does so in every task.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from memtile.importers.mlir.repairs.releases import Found
 from memtile.importers.mlir.tree import Operation
 
 _FIFO = "aie.objectfifo"
-_SAID, _ROW, _SLIP, _BYTES, _ALIKE = 0.1, 0.55, 0.6, 0.5, 0.1
-"""How unlikely an offset is by which words are said to be off, one that is off by a row or an element, one in
-bytes, and how much more a change is of all moves than of one."""
-_PAIR = 0.3  # how unlikely two numbers of all moves are exchanged, or their offsets come in another order
+_ADVISED, _ROW, _ELEMENT, _BYTES = 0.1, 0.55, 0.6, 0.5
+"""How unlikely is a change of offsets by what a finding reports, by a row, by an element, and from bytes."""
+_ALL = 0.1  # how much less likely another number is in all moves than in one
+_PAIR = 0.3  # how unlikely are two exchanged numbers in all moves, or another order of their offsets
 _MOST = 64  # moves of a stream
 _LEAST_MOVES = 3  # of a stream whose order is changed
 _MOST_STREAMS = 12
@@ -42,43 +42,57 @@ class _Number(NamedTuple):
 
 
 def stream_move_candidates(design: DesignText, finding: Finding | None) -> Iterator[Found]:
-    """Changes of all moves of a stream, and the walk that a finding says.
+    """Return changes of all moves of a stream, and the sizes and strides that a finding advises.
 
     Args:
         design: the text.
         finding: the first one.
     """
     late = 0 if finding is None else finding.evidence.late
-    streams = dict(list(_streams(design).items())[:_MOST_STREAMS])
-    for (channel, _), moves in streams.items():
+    for channel, moves in _first_streams(design):
         if len(moves) <= _MOST:
-            yield from _offsets(design, channel, moves, late)
-            yield from _alike(design, channel, moves)
+            yield from _shifted(design, channel, moves, late)
+            yield from _other_numbers(design, channel, moves)
     if finding is not None:
-        yield from _said_walks(design, finding)
+        yield from _advised_walks(design, finding)
 
 
 def order_candidates(design: DesignText) -> Iterator[Found]:
-    """Other orders, strides or distances of all moves of a stream, which only expected words can tell apart.
+    """Return other orders, strides or distances of all moves of a stream.
+
+    Many of them move as many words, so only expected words decide between them.
 
     Args:
         design: the text.
     """
-    streams = dict(list(_streams(design).items())[:_MOST_STREAMS])
-    for (channel, _), moves in streams.items():
+    streams = _first_streams(design)
+    for channel, moves in streams:
         if len(moves) <= _MOST:
             yield from _exchanged(design, channel, moves)
-            yield from _reordered(design, channel, moves, [*streams.values()])
+            yield from _reordered(design, channel, moves, [others for _, others in streams])
     yield from _stepped(design)
 
 
-def _streams(design: DesignText) -> dict[tuple[str, str], list[Operation]]:
-    """The moves of host sequences by channel and array."""
+def host_streams(
+    design: DesignText, sequences: Sequence[Operation]
+) -> dict[tuple[str, str], list[Operation]]:
+    """Return the moves of host sequences by channel and array.
+
+    Args:
+        design: the text.
+        sequences: of a host.
+    """
     found: dict[tuple[str, str], list[Operation]] = {}
-    for sequence in design.named(*SEQUENCES):
+    for sequence in sequences:
         for each in design.inside(sequence, MEMCPY, BD):
             found.setdefault(stream_of(design, each), []).append(each)
     return found
+
+
+def _first_streams(design: DesignText) -> list[tuple[str, list[Operation]]]:
+    """The channel and the moves of each of the first streams of a design."""
+    every = host_streams(design, design.named(*SEQUENCES))
+    return [(channel, moves) for (channel, _), moves in list(every.items())[:_MOST_STREAMS]]
 
 
 def _numbers(design: DesignText, move: Operation) -> list[_Number]:
@@ -93,9 +107,9 @@ def _title(channel: str, moves: Sequence[Operation]) -> str:
     return f"{where}{f', all {len(moves)} moves' * (len(moves) > 1)} of {name}"
 
 
-def _offsets(design: DesignText, channel: str, moves: Sequence[Operation], late: int) -> Iterator[Found]:
-    """All of a stream begin so much earlier or later, or at places that are bytes and not elements."""
-    offsets = [each for move in moves for each in [_offset(design, move)] if each is not None]
+def _shifted(design: DesignText, channel: str, moves: Sequence[Operation], late: int) -> Iterator[Found]:
+    """All moves of a stream begin earlier or later, or their offsets change from bytes to elements."""
+    offsets = _offsets(design, moves)
     if len(offsets) < len(moves):
         return
     values, title, size = (
@@ -105,9 +119,9 @@ def _offsets(design: DesignText, channel: str, moves: Sequence[Operation], late:
     )
     more = ", and so on" if len(moves) > 1 else ""
     for step, unlikely in _steps(design, moves[0], min(values), late).items():
-        how = f"begin {abs(step)} element{'s' * (abs(step) > 1)} {'later' if step > 0 else 'earlier'}"
+        shift = f"begin {abs(step)} element{'s' * (abs(step) > 1)} {'later' if step > 0 else 'earlier'}"
         changes = _with_offsets(design, moves, offsets, [each + step for each in values])
-        says = f"{title}: {how}: offset {values[0] + step} instead of {values[0]}{more}"
+        says = f"{title}: {shift}: offset {values[0] + step} instead of {values[0]}{more}"
         yield moves[0], Candidate("offset", says, changes, unlikely)
     if size > 1 and any(values) and not any(each % size for each in values):
         n = next(n for n, each in enumerate(values) if each)
@@ -117,16 +131,16 @@ def _offsets(design: DesignText, channel: str, moves: Sequence[Operation], late:
 
 
 def _steps(design: DesignText, move: Operation, least: int, late: int) -> dict[int, float]:
-    """How much later moves may begin: by what a finding says, by a row, by an element, from the start on."""
+    """Elements by which moves may begin later: as a finding reports, a row, one, or back to offset 0."""
     rows = {each.value for each in _numbers(design, move) if each.part == "stride" and each.value > 1}
     every = [
-        *([(abs(late), _SAID)] if late else []),
+        *([(abs(late), _ADVISED)] if late else []),
         *((row, _ROW) for row in sorted(rows)),
-        (1, _SLIP),
+        (1, _ELEMENT),
     ]
     steps = [(sign * size, unlikely) for size, unlikely in every for sign in (-1, 1)]
     found = dict[int, float]()
-    for step, unlikely in (*steps, (-least, _SLIP)):
+    for step, unlikely in (*steps, (-least, _ELEMENT)):
         if step and least + step >= 0:
             found.setdefault(step, unlikely)
     return found
@@ -135,15 +149,20 @@ def _steps(design: DesignText, move: Operation, least: int, late: int) -> dict[i
 def _with_offsets(
     design: DesignText, moves: Sequence[Operation], offsets: Sequence[_Number], values: Sequence[int]
 ) -> list[Change]:
-    """Other offsets for moves."""
+    """The changes that give each move its new offset."""
     changes: list[Change] = []
     for move, each, value in zip(moves, offsets, values, strict=True):
         changes += design.with_number(move, each.at, value) if each.value != value else []
     return changes
 
 
+def _offsets(design: DesignText, moves: Sequence[Operation]) -> list[_Number]:
+    """The offsets of those moves that have one."""
+    return [each for move in moves for each in [_offset(design, move)] if each is not None]
+
+
 def _offset(design: DesignText, move: Operation) -> _Number | None:
-    """The offset of a move in elements; of several the one along which elements follow each other."""
+    """The offset of a move; of several offsets, the one whose stride is 1."""
     numbers = _numbers(design, move)
     offsets, strides = ([each for each in numbers if each.part == part] for part in ("offset", "stride"))
     if len(offsets) == len(strides) > 1:
@@ -152,15 +171,15 @@ def _offset(design: DesignText, move: Operation) -> _Number | None:
 
 
 def _of_all(design: DesignText, moves: Sequence[Operation]) -> list[tuple[_Number, ...]]:
-    """Numbers of one kind in several moves, one of each; none where these have not the same form."""
+    """For each number of several moves its value in each of them; empty if the moves differ in form."""
     every = [_numbers(design, each) for each in moves]
     if len(moves) == 1 or len({tuple((n.role, n.part) for n in each) for each in every}) > 1:
         return []
     return list(zip(*every, strict=True))
 
 
-def _alike(design: DesignText, channel: str, moves: Sequence[Operation]) -> Iterator[Found]:
-    """Another size or stride in all moves of a stream, which have it in common."""
+def _other_numbers(design: DesignText, channel: str, moves: Sequence[Operation]) -> Iterator[Found]:
+    """Another value for a size or stride that is equal in all moves of a stream."""
     for same in _of_all(design, moves):
         first = same[0]
         if first.part == "offset" or len({each.value for each in same}) > 1:
@@ -172,11 +191,11 @@ def _alike(design: DesignText, channel: str, moves: Sequence[Operation]) -> Iter
             for move, each in zip(moves, same, strict=True):
                 changes += design.with_number(move, each.at, other)
             says = f"{_title(channel, moves)}: {first.part} {other} instead of {first.value}"
-            yield moves[0], Candidate(first.part, says, changes, unlikely + _ALIKE)
+            yield moves[0], Candidate(first.part, says, changes, unlikely + _ALL)
 
 
 def _exchanged(design: DesignText, channel: str, moves: Sequence[Operation]) -> Iterator[Found]:
-    """Two sizes or strides in each other's place in all moves of a stream, which have them in common."""
+    """Two sizes or strides exchanged, each of them equal in all moves of a stream."""
     alike = [same for same in _of_all(design, moves) if len({each.value for each in same}) == 1]
     for one, other in combinations(alike, 2):
         part, values = one[0].part, (one[0].value, other[0].value)
@@ -193,31 +212,31 @@ def _exchanged(design: DesignText, channel: str, moves: Sequence[Operation]) -> 
 def _reordered(
     design: DesignText, channel: str, moves: Sequence[Operation], streams: Sequence[Sequence[Operation]]
 ) -> Iterator[Found]:
-    """The moves of a stream in the order of the offsets of another stream, or in that of their places."""
-    offsets = [each for move in moves for each in [_offset(design, move)] if each is not None]
+    """The offsets of a stream in rising order, or in the order in which another stream has the same ones."""
+    offsets = _offsets(design, moves)
     values = [each.value for each in offsets]
     if len(values) < len(moves) or len(set(values)) < max(len(values), _LEAST_MOVES):
         return
-    others = [[each.value for move in some for each in [_offset(design, move)] if each] for some in streams]
+    others = [[each.value for each in _offsets(design, other)] for other in streams]
     orders = [sorted(values), *(each for each in others if sorted(each) == sorted(values))]
     for order in dict.fromkeys(map(tuple, orders)):
         if list(order) != values:
             changes = _with_offsets(design, moves, offsets, order)
             first = ", ".join(map(str, order[:_LEAST_MOVES]))
-            how = f"offsets {first}, .. instead of {', '.join(map(str, values[:_LEAST_MOVES]))}, .."
+            offsets_text = f"offsets {first}, .. instead of {', '.join(map(str, values[:_LEAST_MOVES]))}, .."
             rises = list(order) == sorted(values)
-            says = f"{_title(channel, moves)}: another order, {how}"
+            says = f"{_title(channel, moves)}: another order, {offsets_text}"
             yield moves[0], Candidate("order", says, changes, _PAIR if rises else 2 * _PAIR)
 
 
 def _stepped(design: DesignText) -> Iterator[Found]:
-    """The moves of one array that one line made, as far apart as each has elements."""
+    """Moves of one array that come from one line of the program, each beginning where the one before ends."""
     groups: dict[tuple[int, str], list[Operation]] = {}
-    for (_, array), moves in _streams(design).items():
+    for (_, array), moves in host_streams(design, design.named(*SEQUENCES)).items():
         for move in moves:
             groups.setdefault((move.line, array), []).append(move)
     for moves in groups.values():
-        offsets = [each for move in moves for each in [_offset(design, move)] if each is not None]
+        offsets = _offsets(design, moves)
         values = [each.value for each in offsets]
         if not _LEAST_MOVES <= len(values) == len(moves) <= _MOST:
             continue
@@ -231,7 +250,7 @@ def _stepped(design: DesignText) -> Iterator[Found]:
             yield moves[0], Candidate("offset", says, changes, _PAIR)
 
 
-def _said_walks(design: DesignText, finding: Finding) -> Iterator[Found]:
+def _advised_walks(design: DesignText, finding: Finding) -> Iterator[Found]:
     """The sizes and strides that a finding advises, in the object FIFOs and moves that it names."""
     advised = finding.evidence
     for walk in advised.walks:
@@ -243,7 +262,10 @@ def _said_walks(design: DesignText, finding: Finding) -> Iterator[Found]:
 def _with_walk(
     design: DesignText, move: Operation, sizes: Sequence[int], strides: Sequence[int]
 ) -> Iterator[Found]:
-    """A move or an object FIFO with a walk of words, where it has one of as many dimensions."""
+    """A move or an object FIFO with other sizes and strides, if it has as many dimensions.
+
+    ``sizes`` and ``strides`` count words; the candidate has them in elements.
+    """
     ours = [[each for each in _numbers(design, move) if each.part == part] for part in ("size", "stride")]
     size = design.element_bytes(move)
     if any(len(each) != len(sizes) for each in ours) or not size or WORD_BYTES % size or strides[-1] != 1:
