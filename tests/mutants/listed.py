@@ -8528,6 +8528,13 @@ MUTANTS = (
         "tests/data/test_swapped_locks.py::test_two_readers_of_one_ring_give_to_its_writer",
     ),
     Mutant(
+        "a lock that two channels share is one of theirs",
+        "explain/deadlock/wrong_locks.py",
+        "state.locks.value[lock]) == 1",
+        "state.locks.value[lock]) >= 1",
+        "tests/faults/test_given_twice.py::test_channels_that_share_a_lock_which_the_core_takes_by_two_are_not_named",
+    ),
+    Mutant(
         "room of another ring is too much room",
         "explain/race_findings.py",
         'code = "MT0305"',
