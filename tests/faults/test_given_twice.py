@@ -29,7 +29,7 @@ def two_inputs(
         numbers: of the locks: first and second full, first and second free.
         gives: which of the full locks each channel releases.
         shared: the core takes one full lock by two.
-        ends: the channel that sends the result gives its room back.
+        ends: the result has room, and the channel that sends it gives that back.
         places: that each channel may write before the core reads.
     """
     array = Array("npu1", columns=1)
@@ -37,7 +37,7 @@ def two_inputs(
     full = [tile.lock(0, f"full{n}", id=numbers[n]) for n in range(2)]
     free = [tile.lock(places, f"free{n}", id=numbers[2 + n]) for n in range(2)]
     boxes, total = [tile.buffer(f"box{n}", 8) for n in range(2)], tile.buffer("total", 8)
-    done, room = tile.lock(0, "done", id=8), tile.lock(1, "room", id=9)
+    done, room = tile.lock(0, "done", id=8), tile.lock(int(ends), "room", id=9)
     for n in range(2):
         array.connect(sender.mm2s[n], tile.s2mm[n])
         source = sender.buffer(f"source{n}", (ROUNDS, 8), data=np.arange(8 * ROUNDS).reshape(ROUNDS, 8))
