@@ -8535,6 +8535,20 @@ MUTANTS = (
         "tests/faults/test_given_twice.py::test_channels_that_share_a_lock_which_the_core_takes_by_two_are_not_named",
     ),
     Mutant(
+        "objects that a core uses are too many",
+        "importers/kernels/turn_rates.py",
+        "and used <= many else 0",
+        "else 0",
+        "tests/faults/test_turn_rates.py::test_of_objects_that_are_used_either_end_may_be_off",
+    ),
+    Mutant(
+        "objects that come as often are too many",
+        "importers/kernels/turn_rates.py",
+        "fits = fits and found[other] == found[one] * many",
+        "fits = False",
+        "tests/faults/test_turn_rates.py::test_a_core_that_takes_two_where_one_comes_is_named",
+    ),
+    Mutant(
         "room of another ring is too much room",
         "explain/race_findings.py",
         'code = "MT0305"',

@@ -76,6 +76,7 @@ _BY_CODE: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "MT0315": ("bd_id",),
         "MT0318": ("wait", "order"),
         "MT0338": ("set_lock",),
+        "MT0342": ("count",),
         "MT0323": _MOVE,
         "MT0324": _MOVE,
         "MT0325": ("count", "release"),
