@@ -874,7 +874,7 @@ MUTANTS = (
     ),
     Mutant(
         "no other lock is tried for one that a host sets",
-        "importers/mlir/repairs/releases.py",
+        "importers/mlir/repairs/lock_uses.py",
         "        for each in sets:\n            at = next(",
         "        for each in sets[:0]:\n            at = next(",
         "tests/faults/test_host_writes.py::test_a_lock_that_is_set_instead_of_another",
@@ -1838,7 +1838,7 @@ MUTANTS = (
     Mutant(
         "a core that makes other turns explains no wait",
         "explain/imbalance.py",
-        "if fact.finding.code in (*_OF_PAIRS, OTHER_TURNS):",
+        "if fact.finding.code in (*_OF_PAIRS, OTHER_TURNS, OTHER_COUNT):",
         "if fact.finding.code in _OF_PAIRS:",
         f"{ALIKE}::test_a_core_that_makes_fewer_turns_than_all_others",
     ),
@@ -8547,6 +8547,13 @@ MUTANTS = (
         "fits = fits and found[other] == found[one] * many",
         "fits = False",
         "tests/faults/test_turn_rates.py::test_a_core_that_takes_two_where_one_comes_is_named",
+    ),
+    Mutant(
+        "a barrier may be another lock",
+        "importers/mlir/repairs/releases.py",
+        "if lock is None or use.exact:",
+        "if lock is None:",
+        "tests/faults/test_barrier_repairs.py::test_a_barrier_is_no_other_lock",
     ),
     Mutant(
         "room of another ring is too much room",

@@ -20,6 +20,7 @@ from memtile.importers.mlir.repairs.host_steps import host_candidates
 from memtile.importers.mlir.repairs.lock_uses import (
     place_candidates,
     run_candidates,
+    set_candidates,
     silent_candidates,
     unit_candidates,
 )
@@ -110,6 +111,7 @@ _SOURCES = (
     fifo_candidates,
     form_candidates,
     lock_candidates,
+    set_candidates,
     silent_candidates,
     host_candidates,
     stream_candidates,
