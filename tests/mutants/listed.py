@@ -8549,6 +8549,13 @@ MUTANTS = (
         "tests/faults/test_turn_rates.py::test_a_core_that_takes_two_where_one_comes_is_named",
     ),
     Mutant(
+        "fewer rounds are too few whatever the receiver lacks",
+        "explain/deadlock/odd_core.py",
+        "return missing in (rounds * odd.words, rounds * (odd.words + 1))",
+        "return missing > 0",
+        "tests/faults/test_odd_core.py::test_cores_with_other_shares_are_not_judged_by_each_other",
+    ),
+    Mutant(
         "a barrier may be another lock",
         "importers/mlir/repairs/releases.py",
         "if lock is None or use.exact:",

@@ -42,6 +42,7 @@ _WAITS = frozenset(
     "MT0323",
     "MT0324",
     "MT0325",
+    OTHER_TURNS,
 }
 """Of a wait, which may come of whatever is wrong with a lock ahead of it."""
 _RACES = RACES | {WRONG_LOCK}
