@@ -9,6 +9,8 @@ from memtile.check.check import check
 from memtile.check.checked_program import of_mlir
 from memtile.explain.findings import Finding
 from memtile.importers.design import load, load_still
+from memtile.importers.mlir.repairs.candidates import candidates
+from memtile.importers.mlir.repairs.text_edits import applied
 from memtile.importers.mlir.token_packets import Text
 
 VIEW = "!aie.objectfifosubview<memref<16xi32>>"
@@ -131,3 +133,11 @@ def test_a_wait_for_something_else_is_not_of_rates() -> None:
     found = checked(text(many=1, used=0, words=64))
     assert found
     assert "MT0342" not in {each.code for each in found}
+
+
+def test_a_repair_takes_as_many_as_come() -> None:
+    design = Text("rates.mlir", text())
+    (finding,) = run(text())
+    first = candidates(design, [finding])[0]
+    assert first.says.endswith("1 object of @right at a time")
+    assert not run(applied(design, first.changes))

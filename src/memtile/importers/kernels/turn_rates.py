@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
+from memtile.explain.evidence import AdvisedUnits, Evidence
 from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.imbalance import OTHER_COUNT, Imbalance
 from memtile.importers.kernels.lock_names import core_text, line_of, place_of
@@ -194,4 +195,6 @@ def _made(made: Configured, texts: Texts, edge: _Edge, many: int, edges: Sequenc
         *(Side(cores[each.one[1]], "is at the other end") for each in ends),
     )
     fix = f"Let {who} acquire and release {many} of {name} at a time."
-    return Imbalance(Finding(OTHER_COUNT, Severity.ERROR, message, sides, fix=fix), certain=False)
+    evidence = Evidence(units=AdvisedUnits(step.operation.line, name, edge.key.port == _TAKES, many))
+    found = Finding(OTHER_COUNT, Severity.ERROR, message, sides, fix=fix, evidence=evidence)
+    return Imbalance(found, certain=False)

@@ -18,6 +18,7 @@ from memtile.importers.mlir.repairs.fifos import form_candidates
 from memtile.importers.mlir.repairs.host_arrays import array_candidates
 from memtile.importers.mlir.repairs.host_steps import host_candidates
 from memtile.importers.mlir.repairs.lock_uses import (
+    object_candidates,
     place_candidates,
     run_candidates,
     set_candidates,
@@ -123,6 +124,7 @@ _OF_WORDS = (array_candidates, both_ends_candidates, order_candidates, body_cand
 _SAID_BY_IT: Sequence[Callable[[DesignText, Finding | None], Iterator[Found]]] = (
     advised_candidates,
     unit_candidates,
+    object_candidates,
     place_candidates,
     run_candidates,
     value_candidates,

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from memtile.explain.findings import Finding
+from memtile.explain.findings import Change, Finding
 from memtile.explain.repairs import Candidate
 from memtile.importers.mlir.repairs.design_text import DesignText, siblings
-from memtile.importers.mlir.repairs.releases import TASKS, USE, Found, LockUse, lock_use
+from memtile.importers.mlir.repairs.releases import ACQUIRE, RELEASE, TASKS, USE, Found, LockUse, lock_use
 from memtile.importers.mlir.repairs.text_edits import text_of
 from memtile.importers.mlir.tree import Operation
+
+_VIEW = "aie.objectfifo.subview.access"
 
 
 def unit_candidates(design: DesignText, finding: Finding | None) -> Iterator[Found]:
@@ -32,6 +34,29 @@ def unit_candidates(design: DesignText, finding: Finding | None) -> Iterator[Fou
             for _, at, value in [*design.numbers(use)][-1:]:
                 says = f"line {use.line}: {advised.many} units instead of {value}"
                 yield use, Candidate("count", says, design.with_number(use, at, advised.many), 0.0)
+
+
+def object_candidates(design: DesignText, finding: Finding | None) -> Iterator[Found]:
+    """The objects that a finding advises a core to take at a time, without the views of the others."""
+    advised = None if finding is None else finding.evidence.units
+    for core in design.named("aie.core") if advised is not None else ():
+        acquires, releases, views = (design.inside(core, name) for name in (ACQUIRE, RELEASE, _VIEW))
+        ends = [each for each in acquires if advised is not None and each.line == advised.line]
+        if advised is None or len(ends) != 1 or design.symbol(ends[0]) != advised.lock.removeprefix("@"):
+            continue
+        changes, word = list[Change](), ends[0].words
+        for each in (*acquires, *releases):
+            number = [*design.numbers(each)][-1:]
+            if number and each.words[:3] == word[:3]:
+                changes += design.with_number(each, number[0][1], advised.many)
+        objects = {name for each in acquires if each.words[:3] == word[:3] for name in each.results}
+        for view in views:
+            at = [value for _, _, value in design.numbers(view)][-1:]
+            if not objects.isdisjoint(view.words) and at and at[0] >= advised.many:
+                changes.append(design.edits.without(view))
+        count = "1 object" if advised.many == 1 else f"{advised.many} objects"
+        says = f"line {advised.line}: {count} of {advised.lock} at a time"
+        yield ends[0], Candidate("count", says, changes, 0.0)
 
 
 def place_candidates(design: DesignText, finding: Finding | None) -> Iterator[Found]:
