@@ -10,6 +10,8 @@ import pytest
 
 from memtile import Array
 from memtile.check.check import check_design
+from memtile.explain.findings import Finding, Severity
+from memtile.explain.repairs import Candidate, hides
 from support.designs.severe import severe
 
 ROUNDS = 5
@@ -88,3 +90,11 @@ def test_channels_that_share_a_lock_which_the_core_takes_by_two_are_not_named() 
 def test_each_channel_with_its_own_lock_is_fine() -> None:
     assert severe(two_inputs(gives=(0, 1)).run(check=True).findings) == ()
     assert not check_design(lambda: two_inputs(gives=(0, 1))).findings
+
+
+def test_a_wait_for_the_right_lock_is_not_changed() -> None:
+    takes, gives = (Candidate("lock", "", takes=each) for each in (True, False))
+    (finding,) = severe(two_inputs().run(check=True).findings)
+    assert hides(takes, [finding])
+    assert not hides(gives, [finding])
+    assert not hides(takes, [Finding("MT0302", Severity.ERROR, "")])

@@ -8556,6 +8556,13 @@ MUTANTS = (
         "tests/faults/test_odd_core.py::test_cores_with_other_shares_are_not_judged_by_each_other",
     ),
     Mutant(
+        "a release to the wrong lock is repaired by who waits",
+        "explain/repairs.py",
+        "if findings and findings[0].evidence.gives and candidate.takes:",
+        "if findings and findings[0].evidence.gives and not candidate.takes:",
+        "tests/faults/test_given_twice.py::test_a_wait_for_the_right_lock_is_not_changed",
+    ),
+    Mutant(
         "a barrier may be another lock",
         "importers/mlir/repairs/releases.py",
         "if lock is None or use.exact:",
@@ -15089,8 +15096,8 @@ MUTANTS = (
     Mutant(
         "the exchange of two arrays repairs a race",
         "explain/repairs.py",
-        '_RACES, ("depth", "array")',
-        '_RACES, ("depth",)',
+        '_RACES, ("depth", "array", "bound")',
+        '_RACES, ("depth", "bound")',
         "tests/data/test_repairs.py::test_a_repair_does_not_hide_what_the_finding_is_about",
     ),
     Mutant(

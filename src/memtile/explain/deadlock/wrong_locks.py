@@ -8,6 +8,7 @@ from memtile.explain.deadlock.build import EngineWaits
 from memtile.explain.deadlock.graph import PartyKind
 from memtile.explain.deadlock.sentences import UNRELEASED, Sentences
 from memtile.explain.deadlock.switch_waits import Party
+from memtile.explain.evidence import Evidence
 from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.lock_waits import Swap, owner, swaps
 from memtile.explain.lock_windows import WaitingBd, other_window
@@ -171,7 +172,8 @@ def _given_twice(lock: Party, waiting: Party, waits: EngineWaits, words: Sentenc
         )
         giver = words.side(Party(PartyKind.CHANNEL, first), f"releases {words.lock(gives)}")
         fix = f"Let {name} release {words.lock(lock.number)}."
-        return Finding("MT0305", Severity.ERROR, f"{says}.", (giver, words.side(waiting)), fix=fix)
+        sides, evidence = (giver, words.side(waiting)), Evidence(gives=True)
+        return Finding("MT0305", Severity.ERROR, f"{says}.", sides, fix=fix, evidence=evidence)
     return None
 
 

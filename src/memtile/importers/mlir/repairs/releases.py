@@ -388,7 +388,7 @@ def _other_locks(
         does = "release" if use.releases else "acquire"
         says = f"{does} lock {name[1:]} instead of {use.lock[1:]}"
         changes = [design.edits.token(use.at, name)]
-        yield use.operation, Candidate("lock", says, changes, unlikely)
+        yield use.operation, Candidate("lock", says, changes, unlikely, takes=not use.releases)
 
 
 def _in_one_tile(design: DesignText, one: Operation, other: Operation) -> bool:
