@@ -29,7 +29,8 @@ def test_every_way_to_hang_has_an_example() -> None:
     # tests/faults/test_turn_balance.py and test_host_writes.py
     # nor is a packet flow of tokens of another id: tests/faults/test_token_flows.py
     lacking = "MT0316 MT0317 MT0319 MT0321 MT0322 MT0324 MT0326 MT0327 MT0330 MT0337 MT0338 MT0339 MT0340"
-    lacking += " MT0341"
+    # nor does a core of the corpus take more objects than come: tests/faults/test_turn_rates.py
+    lacking += " MT0341 MT0342"
     assert lacks == set(lacking.split())
 
 

@@ -71,6 +71,7 @@ class Evidence:
         short: elements that an input lacks, of what the rest of the design takes.
         units: that an acquire, a release or a lock should have; None = the finding is of something else.
         place: where an acquire or a release should be; None = the finding is of something else.
+        gives: whether a release goes to a wrong lock, while who waits for the right one does so rightly.
     """
 
     late: int = 0
@@ -86,6 +87,7 @@ class Evidence:
     short: int = 0
     units: AdvisedUnits | None = None
     place: AdvisedPlace | None = None
+    gives: bool = False
 
 
 NO_EVIDENCE = Evidence()

@@ -176,6 +176,7 @@ CODES: Mapping[str, FindingCode] = MappingProxyType(
         "MT0339": FindingCode("a loop of a core that waits for memory which nothing writes", Severity.ERROR),
         "MT0340": FindingCode("a packet header that only one end of a stream counts", Severity.ERROR),
         "MT0341": FindingCode("a packet flow of tokens with another id than theirs", Severity.WARNING),
+        "MT0342": FindingCode("objects that a core takes and does not use, more than come", Severity.ERROR),
         "MT0401": FindingCode("words come out in another order", Severity.ERROR),
         "MT0402": FindingCode("words come out shifted", Severity.ERROR),
         "MT0403": FindingCode("words that were never written come out", Severity.ERROR),

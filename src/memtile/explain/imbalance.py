@@ -20,6 +20,7 @@ IMBALANCES = "__imbalances__"
 """Attribute of a kernel whose text is known: its :class:`Imbalance` facts."""
 
 UNFIT, OTHER_TURNS, FOREIGN_PAIR, OTHER_ORDER = "MT0122", "MT0128", "MT0131", "MT0412"
+OTHER_COUNT = "MT0342"
 _OF_PAIRS = (UNFIT, FOREIGN_PAIR, OTHER_ORDER)
 OF_TEXTS = frozenset(("MT0118", "MT0119", *_OF_PAIRS))
 """Codes of what is wrong with what a text acquires and releases, whatever waits in a run."""
@@ -41,6 +42,7 @@ _WAITS = frozenset(
     "MT0323",
     "MT0324",
     "MT0325",
+    OTHER_TURNS,
 }
 """Of a wait, which may come of whatever is wrong with a lock ahead of it."""
 _RACES = RACES | {WRONG_LOCK}
@@ -95,7 +97,7 @@ def with_imbalances(
     first: dict[str, Finding] = {}
     for fact in sorted(facts, key=lambda each: each.finding.code not in _OF_PAIRS):
         who = _parties(fact.finding)
-        if fact.finding.code in (*_OF_PAIRS, OTHER_TURNS):
+        if fact.finding.code in (*_OF_PAIRS, OTHER_TURNS, OTHER_COUNT):
             if not (fact.certain or _waits_with(findings, who, graph)):
                 continue
             findings = [each for each in findings if not _comes_of(each, who, graph)]

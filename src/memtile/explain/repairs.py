@@ -59,6 +59,7 @@ class Candidate:
         swaps: by number of an argument of the host the bytes that come in the other order, and of each part.
         place: where the design says what is changed, for changes of no text.
         walks: by tile and number of a BD what makes another descriptor of it.
+        takes: whether it changes which lock is acquired.
     """
 
     kind: str
@@ -69,6 +70,7 @@ class Candidate:
     swaps: Mapping[int, tuple[int, int]] = field(default_factory=dict)
     place: str = ""
     walks: Mapping[tuple[int, int], Callable[[Descriptor], Descriptor]] = field(default_factory=dict)
+    takes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,6 +307,8 @@ def hides(candidate: Candidate, findings: Sequence[Finding]) -> bool:
     if candidate.kind == "loop":
         counted = bool(findings and findings[0].evidence.runs)  # a task that runs too seldom needs no ring
         return counted or not findings or findings[0].code not in _NO_TASK_LEFT
+    if findings and findings[0].evidence.gives and candidate.takes:
+        return True  # the lock that lacks its release would be left without a use
     return bool(findings) and candidate.kind in _OUTSIDE.get(findings[0].code, ())
 
 

@@ -17,6 +17,7 @@ from memtile.explain.deadlock.ends import ChainEnd
 from memtile.explain.deadlock.exchanged import with_exchanged
 from memtile.explain.deadlock.graph import PartyKind, Via, WaitEdge, WaitGraph, WaitNode
 from memtile.explain.deadlock.knots import roots, waiting_for
+from memtile.explain.deadlock.odd_core import with_odd_core
 from memtile.explain.deadlock.sentences import Moves, Sentences
 from memtile.explain.deadlock.switch_waits import Need, Party
 from memtile.explain.deadlock.word_balance import WordBalance
@@ -118,6 +119,7 @@ def hang(
         waiting = waiting_for(party, needs, dead)
         made = ChainEnd(party, waiting, waits, words, found.offered, found.missing).finding()
         alone += [(party, made)] if made is not None else []
+    alone = alone if of_registers else with_odd_core(alone, dead, waits, words)
     findings = [*findings, *without_followers(alone, waits)]
     unasked = [made for party, made in alone if _is_unasked(party, waits, dead)]
     resting = [made for party, made in alone if _is_between_rounds(party, waits, dead)]

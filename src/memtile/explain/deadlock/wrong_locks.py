@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from memtile.explain.deadlock.build import EngineWaits
 from memtile.explain.deadlock.graph import PartyKind
 from memtile.explain.deadlock.sentences import UNRELEASED, Sentences
 from memtile.explain.deadlock.switch_waits import Party
+from memtile.explain.evidence import Evidence
 from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.lock_waits import Swap, owner, swaps
 from memtile.explain.lock_windows import WaitingBd, other_window
 from memtile.explain.switch_ways import answered_without_task
 from memtile.sim.kernels.kernel_core import place
+
+_BOTH = 2  # channels that release one lock, of which one was to release another
 
 
 def wrong_release(lock: Party, waiting: Party, waits: EngineWaits, words: Sentences) -> Finding | None:
@@ -40,7 +43,8 @@ def wrong_release(lock: Party, waiting: Party, waits: EngineWaits, words: Senten
     for swap in swaps(waits.engine, waits.chains):
         if swap.meant == lock.number and waiting == Party(PartyKind.CHANNEL, swap.waiting):
             return _swapped(swap, waiting, waits, words)
-    found = _kept(lock, waiting, waits, words) or _own_wait(lock, waits, words)
+    found = _given_twice(lock, waiting, waits, words) or _kept(lock, waiting, waits, words)
+    found = found or _own_wait(lock, waits, words)
     return found or _of_neighbour(waiting, waits, words)
 
 
@@ -137,6 +141,52 @@ def _swapped(swap: Swap, waiting: Party, waits: EngineWaits, words: Sentences) -
     sides = (words.side(giver, f"releases {given}"), words.side(waiting))
     fix = f"Let {name} release {words.lock(swap.meant)}."
     return Finding("MT0305", Severity.ERROR, f"{says}.", sides, fix=fix)
+
+
+def _given_twice(lock: Party, waiting: Party, waits: EngineWaits, words: Sentences) -> Finding | None:
+    """A channel that releases the lock of another one, where a core waits for its own.
+
+    The core has taken one unit of the lock that both release: of one that counts what they give together it
+    would take more before it waits for anything else. Which of the two is wrong, the numbers of the locks
+    say: those of a pair stand together, or in the same order.
+    """
+    if waiting.kind is not PartyKind.CORE or waiting.number not in waits.engine.cores.running:
+        return None
+    tile, taken = owner(waits.engine, lock.number)[0], waits.engine.cores.running[waiting.number].taken
+    for gives in sorted(taken) if lock.number not in taken else ():
+        rooms = {ch: takes for ch, takes, given in waits.chains.lock_steps() if given == gives}
+        own = {room for room in rooms.values() if room is not None}
+        both = len(rooms) == len(own) == _BOTH and not own & {gives, lock.number}
+        here = all(owner(waits.engine, each)[0] == tile for each in (gives, *own))
+        if not both or not here or not _has_taken_one(gives, rooms, waits):
+            continue
+        apart = {ch: _apart(lock.number, gives, ch, rooms) for ch in rooms}
+        first, other = sorted(rooms, key=lambda ch: apart[ch])
+        if apart[first] == apart[other]:
+            continue
+        name, room = words.name(Party(PartyKind.CHANNEL, first)), words.lock(rooms[first] or 0)
+        says = (
+            f"{words.name(waiting)} {words.wanted(waiting)}, {UNRELEASED}; {name}, which acquires {room}, "
+            f"releases {words.lock(gives)} instead, which {words.name(Party(PartyKind.CHANNEL, other))} "
+            "releases too"
+        )
+        giver = words.side(Party(PartyKind.CHANNEL, first), f"releases {words.lock(gives)}")
+        fix = f"Let {name} release {words.lock(lock.number)}."
+        sides, evidence = (giver, words.side(waiting)), Evidence(gives=True)
+        return Finding("MT0305", Severity.ERROR, f"{says}.", sides, fix=fix, evidence=evidence)
+    return None
+
+
+def _has_taken_one(lock: int, givers: Iterable[int], waits: EngineWaits) -> bool:
+    """Whether one unit is gone of all that channels have released to a lock."""
+    times = [waits.chains.times_released(ch, lock) for ch in givers]
+    given = sum(each for each in times if each is not None)
+    return None not in times and given - int(waits.engine.state.locks.value[lock]) == 1
+
+
+def _apart(meant: int, gives: int, giver: int, rooms: Mapping[int, int | None]) -> int:
+    """Squared distances of the numbers of the locks of pairs, if a giver is to release ``meant``."""
+    return sum(((meant if ch == giver else gives) - (room or 0)) ** 2 for ch, room in rooms.items())
 
 
 def _unused(lock: int, waits: EngineWaits) -> str:

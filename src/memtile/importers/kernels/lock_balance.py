@@ -33,6 +33,7 @@ from memtile.importers.kernels.lock_steps import (
     passes_on,
     steps_of,
 )
+from memtile.importers.kernels.turn_rates import rate_faults
 from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.description import CoreDescription
 from memtile.importers.mlir.fifos import FifoEnd
@@ -49,7 +50,7 @@ def imbalances(made: Configured) -> dict[str, list[Imbalance]]:
     """
     texts = {core.tile: steps_of(made.device, core) for core in made.device.cores if core.has_body}
     cores = (core for core in made.device.cores if core.tile in texts)
-    faults = [*lock_faults(made, texts), *turn_faults(made, texts)]
+    faults = [*lock_faults(made, texts), *turn_faults(made, texts), *rate_faults(made, texts)]
     return {"": faults} | {core.tile: [*faults, *_of_core(made, core, texts[core.tile])] for core in cores}
 
 

@@ -116,8 +116,19 @@ class LockCandidates:
                 if lonely and not alone and self._would_be_lonely(use):
                     unlikely = _RARE  # it mends one lock and breaks the other
                 says = f"line {use.call.lineno}: {use.action} {name} instead of {use.lock}"
-                change = self._text.change(use.lock_node, name)
-                yield use.call.lineno, Candidate("lock", says, [change], unlikely)
+                changes = [self._text.change(use.lock_node, name)]
+                takes = use.action == "acquire"
+                yield use.call.lineno, Candidate("lock", says, changes, unlikely, takes=takes)
+                beside = self._beside(use)
+                if lonely and use is beside[0] and len(beside) > 1:
+                    changes = [self._text.change(each.lock_node, name) for each in beside]
+                    says = f"{says} {len(beside)} times"
+                    yield use.call.lineno, Candidate("lock", says, changes, unlikely, takes=takes)
+
+    def _beside(self, use: _Use) -> list[_Use]:
+        """All that do the same to its lock in its line, as the descriptors of a ring do."""
+        key = use.action, use.lock, use.call.lineno
+        return [each for each in self._uses if (each.action, each.lock, each.call.lineno) == key]
 
     def _is_left_alone(self, use: _Use) -> bool:
         return (_OTHER[use.action], use.lock) not in self._acts

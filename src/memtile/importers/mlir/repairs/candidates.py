@@ -18,8 +18,10 @@ from memtile.importers.mlir.repairs.fifos import form_candidates
 from memtile.importers.mlir.repairs.host_arrays import array_candidates
 from memtile.importers.mlir.repairs.host_steps import host_candidates
 from memtile.importers.mlir.repairs.lock_uses import (
+    object_candidates,
     place_candidates,
     run_candidates,
+    set_candidates,
     silent_candidates,
     unit_candidates,
 )
@@ -76,6 +78,7 @@ _BY_CODE: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "MT0315": ("bd_id",),
         "MT0318": ("wait", "order"),
         "MT0338": ("set_lock",),
+        "MT0342": ("count",),
         "MT0323": _MOVE,
         "MT0324": _MOVE,
         "MT0325": ("count", "release"),
@@ -109,6 +112,7 @@ _SOURCES = (
     fifo_candidates,
     form_candidates,
     lock_candidates,
+    set_candidates,
     silent_candidates,
     host_candidates,
     stream_candidates,
@@ -120,6 +124,7 @@ _OF_WORDS = (array_candidates, both_ends_candidates, order_candidates, body_cand
 _SAID_BY_IT: Sequence[Callable[[DesignText, Finding | None], Iterator[Found]]] = (
     advised_candidates,
     unit_candidates,
+    object_candidates,
     place_candidates,
     run_candidates,
     value_candidates,

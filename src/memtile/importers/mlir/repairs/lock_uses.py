@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
-from memtile.explain.findings import Finding
+from memtile.explain.findings import Change, Finding
 from memtile.explain.repairs import Candidate
 from memtile.importers.mlir.repairs.design_text import DesignText, siblings
-from memtile.importers.mlir.repairs.releases import TASKS, USE, Found
+from memtile.importers.mlir.repairs.releases import ACQUIRE, RELEASE, TASKS, USE, Found, LockUse, lock_use
 from memtile.importers.mlir.repairs.text_edits import text_of
+from memtile.importers.mlir.tree import Operation
+
+_VIEW = "aie.objectfifo.subview.access"
 
 
 def unit_candidates(design: DesignText, finding: Finding | None) -> Iterator[Found]:
@@ -31,6 +34,29 @@ def unit_candidates(design: DesignText, finding: Finding | None) -> Iterator[Fou
             for _, at, value in [*design.numbers(use)][-1:]:
                 says = f"line {use.line}: {advised.many} units instead of {value}"
                 yield use, Candidate("count", says, design.with_number(use, at, advised.many), 0.0)
+
+
+def object_candidates(design: DesignText, finding: Finding | None) -> Iterator[Found]:
+    """The objects that a finding advises a core to take at a time, without the views of the others."""
+    advised = None if finding is None else finding.evidence.units
+    for core in design.named("aie.core") if advised is not None else ():
+        acquires, releases, views = (design.inside(core, name) for name in (ACQUIRE, RELEASE, _VIEW))
+        ends = [each for each in acquires if advised is not None and each.line == advised.line]
+        if advised is None or len(ends) != 1 or design.symbol(ends[0]) != advised.lock.removeprefix("@"):
+            continue
+        changes, word = list[Change](), ends[0].words
+        for each in (*acquires, *releases):
+            number = [*design.numbers(each)][-1:]
+            if number and each.words[:3] == word[:3]:
+                changes += design.with_number(each, number[0][1], advised.many)
+        objects = {name for each in acquires if each.words[:3] == word[:3] for name in each.results}
+        for view in views:
+            at = [value for _, _, value in design.numbers(view)][-1:]
+            if not objects.isdisjoint(view.words) and at and at[0] >= advised.many:
+                changes.append(design.edits.without(view))
+        count = "1 object" if advised.many == 1 else f"{advised.many} objects"
+        says = f"line {advised.line}: {count} of {advised.lock} at a time"
+        yield ends[0], Candidate("count", says, changes, 0.0)
 
 
 def place_candidates(design: DesignText, finding: Finding | None) -> Iterator[Found]:
@@ -81,3 +107,40 @@ def run_candidates(design: DesignText, finding: Finding | None) -> Iterator[Foun
         if at is not None and count is not None and count < runs - 1:
             says = f"line {task.line}: repeat_count {runs - 1} instead of {count}"
             yield task, Candidate("repeat", says, design.with_number(task, at, runs - 1), 0.0)
+
+
+def set_candidates(design: DesignText) -> Iterator[Found]:
+    """Candidates about the locks that a host sets."""
+    uses = [*filter(None, (lock_use(each) for each in design.named(USE)))]
+    locks = {each.results[0]: each for each in design.named("aie.lock") if each.results}
+    yield from _set_instead(design, locks, uses)
+    yield from _set_too(design, locks, uses)
+
+
+def _set_instead(
+    design: DesignText, locks: Mapping[str, Operation], uses: Sequence[LockUse]
+) -> Iterator[Found]:
+    """Another lock that a host sets: one that is acquired and that nothing releases or sets."""
+    sets = [each for each in design.named("aiex.set_lock") if len(each.words) > 1]
+    given = {use.lock for use in uses if use.releases} | {word for each in sets for word in each.words}
+    for name in dict.fromkeys(use.lock for use in uses if use.lock in locks and use.lock not in given):
+        for each in sets:
+            at = next((at for at in range(each.at, each.at + 8) if design.words[at] in locks), None)
+            if at is not None:
+                says = f"line {each.line}: set {name} instead of {design.words[at]}"
+                yield each, Candidate("set_lock", says, [design.edits.token(at, name)], 0.9)
+
+
+def _set_too(design: DesignText, locks: Mapping[str, Operation], uses: Sequence[LockUse]) -> Iterator[Found]:
+    """A value that a host sets, set to a lock too that a core waits for and that nothing releases or sets."""
+    sets = [each for each in design.named("aiex.set_lock") if len(each.words) > 1]
+    given = {use.lock for use in uses if use.releases} | {word for each in sets for word in each.words}
+    for name in dict.fromkeys(use.lock for use in uses if use.exact and use.lock in locks.keys() - given):
+        for each in sets:
+            old = next((word for word in each.words if word in locks), None)
+            if old is not None:
+                change = design.edits.line_behind(each, text_of(each).replace(old, name, 1))
+                yield (
+                    each,
+                    Candidate("set_lock", f"set lock {name[1:]} too, after line {each.line}", [change], 0.1),
+                )

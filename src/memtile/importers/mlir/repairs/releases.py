@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -138,22 +138,25 @@ def _other_ends(design: DesignText, taken: Sequence[_End], given: Sequence[_End]
 
 
 @dataclass(frozen=True, slots=True)
-class _Use:
-    """A use of a lock: its operation, the token of the lock and its name, and whether it is a release."""
+class LockUse:
+    """A use of a lock: its operation, the token of the lock and its name, and what it does.
+
+    It is a release, or an acquire; an exact one waits for a value and takes nothing of it.
+    """
 
     operation: Operation
     at: int
     lock: str
     releases: bool
+    exact: bool = False
 
 
 def lock_candidates(design: DesignText) -> Iterator[Found]:
     """Candidates about locks: values at the start, uses that are missing or of another lock."""
-    uses = [*filter(None, (_use(each) for each in design.named(USE)))]
+    uses = [*filter(None, (lock_use(each) for each in design.named(USE)))]
     locks = {each.results[0]: each for each in design.named("aie.lock") if each.results}
     yield from _initial_values(design, locks, uses)
-    yield from _set_instead(design, locks, uses)
-    blocks: dict[int, list[_Use]] = defaultdict(list)
+    blocks: dict[int, list[LockUse]] = defaultdict(list)
     for use in uses:
         if use.lock in locks:
             blocks[id(use.operation.parent)].append(use)
@@ -163,36 +166,28 @@ def lock_candidates(design: DesignText) -> Iterator[Found]:
         yield from _other_locks(design, use, uses, locks)
 
 
-def _use(operation: Operation) -> _Use | None:
+def lock_use(operation: Operation) -> LockUse | None:
+    """Return what an operation does to a lock; None if it names none."""
     words = operation.tokens.words
     if words[operation.at][:1] == '"':
         return None
     for span in operation.spans:
         value = next((at for at in range(span.first, span.end) if words[at][:1] == "%"), None)
         if value is not None:
-            return _Use(operation, value, words[value], "Release" in words[span.first : span.end])
+            said = words[span.first : span.end]
+            return LockUse(operation, value, words[value], "Release" in said, "Acquire" in said)
     return None
 
 
-def _balance(lock: str, uses: Sequence[_Use]) -> tuple[int, int]:
+def _balance(lock: str, uses: Sequence[LockUse]) -> tuple[int, int]:
     """How many acquires and how many releases of a lock the text has."""
     of_lock = [use.releases for use in uses if use.lock == lock]
     return len(of_lock) - sum(of_lock), sum(of_lock)
 
 
-def _set_instead(design: DesignText, locks: Mapping[str, Operation], uses: Sequence[_Use]) -> Iterator[Found]:
-    """Another lock that a host sets: one that is acquired and that nothing releases or sets."""
-    sets = [each for each in design.named("aiex.set_lock") if len(each.words) > 1]
-    given = {use.lock for use in uses if use.releases} | {word for each in sets for word in each.words}
-    for name in dict.fromkeys(use.lock for use in uses if use.lock in locks and use.lock not in given):
-        for each in sets:
-            at = next((at for at in range(each.at, each.at + 8) if design.words[at] in locks), None)
-            if at is not None:
-                says = f"line {each.line}: set {name} instead of {design.words[at]}"
-                yield each, Candidate("set_lock", says, [design.edits.token(at, name)], 0.9)
-
-
-def _initial_values(design: DesignText, locks: dict[str, Operation], uses: Sequence[_Use]) -> Iterator[Found]:
+def _initial_values(
+    design: DesignText, locks: dict[str, Operation], uses: Sequence[LockUse]
+) -> Iterator[Found]:
     """Other values for locks to begin with: at most as many as there are buffers that they guard."""
     for name, lock in locks.items():
         acquires, _ = _balance(name, uses)
@@ -214,13 +209,13 @@ def _initial_values(design: DesignText, locks: dict[str, Operation], uses: Seque
                 yield lock, Candidate("lock_value", says, changes, unlikely)
 
 
-def _most_taken(design: DesignText, lock: str, uses: Sequence[_Use]) -> int:
+def _most_taken(design: DesignText, lock: str, uses: Sequence[LockUse]) -> int:
     """Units of a lock that one of its acquires takes at once, at least 1: a buffer counts as many."""
     takes = [use.operation for use in uses if use.lock == lock and not use.releases]
     return max([1, *(value for each in takes for _, _, value in design.numbers(each))])
 
 
-def _guarded(design: DesignText, lock: str, uses: Sequence[_Use]) -> tuple[int, bool]:
+def _guarded(design: DesignText, lock: str, uses: Sequence[LockUse]) -> tuple[int, bool]:
     """How many buffers descriptors use under a lock, 1 if none; and whether it counts free ones."""
     buffers, is_free = set[str](), False
     for use in uses:
@@ -257,7 +252,7 @@ def _initial(design: DesignText, lock: Operation) -> int:
 
 
 def _of_block(
-    design: DesignText, here: Sequence[_Use], uses: Sequence[_Use], locks: dict[str, Operation]
+    design: DesignText, here: Sequence[LockUse], uses: Sequence[LockUse], locks: dict[str, Operation]
 ) -> Iterator[Found]:
     """A release, or an acquire, more in a block that has fewer of them than of the other."""
     taken, given = [use for use in here if not use.releases], [use for use in here if use.releases]
@@ -269,8 +264,8 @@ def _of_block(
 
 def _added(
     design: DesignText,
-    here: Sequence[_Use],
-    uses: Sequence[_Use],
+    here: Sequence[LockUse],
+    uses: Sequence[LockUse],
     locks: dict[str, Operation],
     *,
     releases: bool,
@@ -298,7 +293,13 @@ def _added(
 
 
 def _inserted(
-    design: DesignText, here: Sequence[_Use], pattern: _Use, lock: str, unlikely: float, *, is_chain: bool
+    design: DesignText,
+    here: Sequence[LockUse],
+    pattern: LockUse,
+    lock: str,
+    unlikely: float,
+    *,
+    is_chain: bool,
 ) -> Iterator[Found]:
     """A use of a lock like another one, in a block."""
     operation, edits = here[-1].operation, design.edits
@@ -311,7 +312,7 @@ def _inserted(
         yield operation, Candidate(does, says, [made], unlikely + 0.01 * n)
 
 
-def _places(here: Sequence[_Use], *, releases: bool, is_chain: bool) -> list[tuple[Operation, bool]]:
+def _places(here: Sequence[LockUse], *, releases: bool, is_chain: bool) -> list[tuple[Operation, bool]]:
     """Where in a block a use of a lock may be missing: operations, and whether it goes behind them."""
     block = siblings(here[-1].operation)
     if is_chain:
@@ -329,7 +330,7 @@ def _places(here: Sequence[_Use], *, releases: bool, is_chain: bool) -> list[tup
     return [(each, True) for each in reversed([*ends, *(steps[-1:] if steps[-1] not in ends else ())])]
 
 
-def _starts(here: Sequence[_Use], block: Sequence[Operation]) -> list[tuple[Operation, bool]]:
+def _starts(here: Sequence[LockUse], block: Sequence[Operation]) -> list[tuple[Operation, bool]]:
     """Where acquires begin in a block: the first of those that follow each other, and its first operation."""
     known = {id(use.operation): not use.releases for use in here}
     steps = [each for each in block if each.name not in (*_TERMINATORS, "arith.constant")]
@@ -348,7 +349,7 @@ def _spaces(design: DesignText, operation: Operation) -> str:
     return content[start:begin][: len(content[start:begin]) - len(content[start:begin].lstrip())]
 
 
-def _like(design: DesignText, pattern: _Use, lock: str) -> tuple[str, list[str]]:
+def _like(design: DesignText, pattern: LockUse, lock: str) -> tuple[str, list[str]]:
     """The line of a use of a lock, one unit, in the form of another use, and lines that it needs."""
     words = design.words
     span = next(span for span in pattern.operation.spans if span.first <= pattern.at < span.end)
@@ -363,12 +364,12 @@ def _like(design: DesignText, pattern: _Use, lock: str) -> tuple[str, list[str]]
 
 
 def _other_locks(
-    design: DesignText, use: _Use, uses: Sequence[_Use], locks: dict[str, Operation]
+    design: DesignText, use: LockUse, uses: Sequence[LockUse], locks: dict[str, Operation]
 ) -> Iterator[Found]:
     """Another lock of the same tile for a use: likely if this one lacks the other side."""
     lock = locks.get(use.lock)
-    if lock is None:
-        return
+    if lock is None or use.exact:
+        return  # a barrier has a purpose of its own
     acquires, releases = _balance(use.lock, uses)
     alone = not acquires if use.releases else not releases
     spare = (releases - acquires if use.releases else acquires - releases) > 0
@@ -376,7 +377,7 @@ def _other_locks(
     is_bd = any(each.name == "aie.dma_bd" for each in beside)
     own = {each.lock for each in uses if each.operation in beside and each.releases != use.releases}
     for name, other in locks.items():
-        if name == use.lock or design.tile(other) != design.tile(lock):
+        if name == use.lock or not _in_one_tile(design, other, lock):
             continue
         if is_bd and name in own:
             continue  # a BD that gives itself what it takes guards nothing
@@ -387,4 +388,12 @@ def _other_locks(
         does = "release" if use.releases else "acquire"
         says = f"{does} lock {name[1:]} instead of {use.lock[1:]}"
         changes = [design.edits.token(use.at, name)]
-        yield use.operation, Candidate("lock", says, changes, unlikely)
+        yield use.operation, Candidate("lock", says, changes, unlikely, takes=not use.releases)
+
+
+def _in_one_tile(design: DesignText, one: Operation, other: Operation) -> bool:
+    """Whether two locks are in one tile, which may have no place yet."""
+    if design.tile(one) is not None or design.tile(other) is not None:
+        return design.tile(one) == design.tile(other)
+    values = (next((word for word in each.words if word[:1] == "%"), "") for each in (one, other))
+    return next(values) == next(values)
