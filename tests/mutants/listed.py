@@ -15602,6 +15602,14 @@ MUTANTS = (
         "tests/faults/test_cascade_counts.py::test_cores_that_go_on_for_ever_may_have_rounds_of_other_sizes",
     ),
     Mutant(
+        "a loop that a cascade and object FIFOs both find is told twice",
+        "importers/kernels/turn_balance.py",
+        "mends.get((place_of(loop.operation), turns)) or self._made_of(",
+        "self._made_of(",
+        "tests/faults/test_cascade_counts.py::"
+        "test_the_loop_that_mends_the_object_fifos_of_its_core_too_is_the_one",
+    ),
+    Mutant(
         "a check of a run in pieces begins anew with each piece",
         "sim/races/run_checks.py",
         "                self.between_runs = True",
