@@ -14212,8 +14212,8 @@ MUTANTS = (
     Mutant(
         "a lock connects no cores",
         "check/external_order.py",
-        '*(("lock", lock) for lock in locks), ',
-        "",
+        "for lock in locks)",
+        "for lock in ())",
         "tests/faults/test_external_order.py::test_cores_without_anything_in_common_order_nothing[a lock]",
     ),
     Mutant(
