@@ -14681,6 +14681,20 @@ MUTANTS = (
         "tests/faults/test_imbalance.py::test_a_window_with_too_many_turns_is_told_both_repairs",
     ),
     Mutant(
+        "a window takes no object beside those that it gives back",
+        "importers/kernels/lock_balance.py",
+        "{many * released + kept} objects",
+        "{many * released} objects",
+        "tests/faults/test_imbalance.py::test_a_window_with_too_many_turns_is_told_both_repairs",
+    ),
+    Mutant(
+        "the turns of a loop without an end are a number of objects",
+        "importers/kernels/lock_balance.py",
+        "0 < (node.turns or 0) < ENDLESS_TURNS",
+        "0 < (node.turns or 0)",
+        "tests/faults/test_imbalance.py::test_a_window_with_too_many_turns_is_told_both_repairs",
+    ),
+    Mutant(
         "a core that changes the order of its elements passes for a function of each",
         "explain/element_functions.py",
         "np.count_nonzero(ways[1:] != ways[:-1]) > _TURNS",
