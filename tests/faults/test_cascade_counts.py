@@ -55,3 +55,44 @@ def test_both_numbers_and_the_turns_that_would_fit_are_named() -> None:
 )
 def test_cores_that_go_on_for_ever_may_have_rounds_of_other_sizes(puts: str, gets: str, many: int) -> None:
     assert len(found(puts, gets)) == many
+
+
+def fed(puts: int, gets: int, sent: int) -> list[Finding]:
+    """What the text has wrong, of a core that puts what comes and one that sends on what it gets."""
+    kind = "!aie.objectfifo<memref<16xi32>>"
+    first = f"""aie.objectfifo.acquire @in(Consume, 1) : {kind.replace("<memref", "subview<memref")}
+{PUT}
+aie.objectfifo.release @in(Consume, 1)"""
+    second = f"""aie.objectfifo.acquire @out(Produce, 1) : {kind.replace("<memref", "subview<memref")}
+{GET}
+aie.objectfifo.release @out(Produce, 1)"""
+    sequence = [
+        f"aiex.npu.dma_memcpy_nd(%{array}[0, 0, 0, 0][1, 1, 1, {16 * many}][0, 0, 0, 1]) "
+        f"{{id = {n} : i64, metadata = @{name}, issue_token = true}} : memref<128xi32>"
+        for n, (array, name, many) in enumerate((("a", "in", sent), ("b", "out", gets)))
+    ]
+    text = device(
+        "aie.cascade_flow(%d, %c)",
+        f"aie.objectfifo @in(%s, {{%d}}, 2 : i32) : {kind}",
+        f"aie.objectfifo @out(%c, {{%s}}, 2 : i32) : {kind}",
+        f"aie.core(%d) {{\n{CONSTANTS}{loop(puts, f'%x = {first}')}\naie.end\n}}",
+        f"aie.core(%c) {{\n{CONSTANTS}{loop(gets, f'%y = {second}')}\naie.end\n}}",
+        "aie.runtime_sequence(%a: memref<128xi32>, %b: memref<128xi32>) {",
+        *sequence,
+        "aiex.npu.dma_wait {symbol = @out}",
+        "}",
+    )
+    return [each for each in load_still(Text("f.mlir", text)).oddities.findings if each.code == "MT0135"]
+
+
+def test_the_loop_that_mends_the_object_fifos_of_its_core_too_is_the_one() -> None:
+    (one,) = fed(puts=5, gets=6, sent=6)
+    assert len(one.sides) == 2
+    line = int(one.sides[0].place.split(":")[1]) - 2
+    assert one.fix == f"Let the loop of core (0, 3) in line {line} make 6 turns."
+    assert fed(puts=6, gets=6, sent=6) == []
+
+
+def test_where_the_object_fifos_fit_both_loops_may_be_off() -> None:
+    (one,) = fed(puts=5, gets=6, sent=5)
+    assert " make 6 turns, or the loop of core (0, 2) in line " in one.fix

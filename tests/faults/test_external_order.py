@@ -311,3 +311,92 @@ def test_a_wait_for_what_a_lock_holds_back_is_one_for_the_end_before_it(steps: i
 
     said = [each.message for each in check_design(passes).findings if each.code == "MT0201"]
     assert any("interface(0,0) MM2S 0 reads" in each for each in said) == (steps <= 0)
+
+
+OBJECT = "memref<16xi32>"
+SHARED = {
+    "": ("", "", ""),
+    "an object FIFO": (
+        f"aie.objectfifo @mid(%d, {{%c}}, 2 : i32) : !aie.objectfifo<{OBJECT}>",
+        f"%m = aie.objectfifo.acquire @mid(Produce, 1) : !aie.objectfifosubview<{OBJECT}>\n"
+        "aie.objectfifo.release @mid(Produce, 1)",
+        f"%m = aie.objectfifo.acquire @mid(Consume, 1) : !aie.objectfifosubview<{OBJECT}>\n"
+        "aie.objectfifo.release @mid(Consume, 1)",
+    ),
+    "a lock": (
+        "%l = aie.lock(%c, 9) {init = 0 : i32}",
+        "aie.use_lock(%l, Release, 1)",
+        "aie.use_lock(%l, AcquireGreaterEqual, 1)",
+    ),
+    "a cascade": (
+        "aie.cascade_flow(%d, %c)",
+        "aie.put_cascade(%k : vector<16xi32>)",
+        "%g = aie.get_cascade() : vector<16xi32>",
+    ),
+    "a buffer": (
+        f"%p = aie.buffer(%c) : {OBJECT}",
+        f"memref.store %n, %p[%c0] : {OBJECT}",
+        f"%g = memref.load %p[%c0] : {OBJECT}",
+    ),
+}
+"""How one core may wait for another: what the device has, what the first does and what the second does."""
+
+
+def two_cores(declares: str, gives: str, waits: str, *, tells: bool = False) -> str:
+    """The host starts what the second core makes, and then has the first one read the same array.
+
+    Args:
+        declares: something that both cores have.
+        gives: what the first core does in a turn.
+        waits: what the second core does in a turn.
+        tells: the host waits before the first one reads.
+    """
+
+    def core(tile: str, does: str, take: str, give: str) -> str:
+        view = f"!aie.objectfifosubview<{OBJECT}>"
+        return f"""aie.core(%{tile}) {{
+          %c0 = arith.constant 0 : index
+          %c1 = arith.constant 1 : index
+          %c4 = arith.constant 4 : index
+          %n = arith.constant 1 : i32
+          %k = arith.constant dense<0> : vector<16xi32>
+          scf.for %t = %c0 to %c4 step %c1 {{
+            %i = aie.objectfifo.acquire @{take}(Consume, 1) : {view}
+            %o = aie.objectfifo.acquire @{give}(Produce, 1) : {view}
+            {does}
+            aie.objectfifo.release @{take}(Consume, 1)
+            aie.objectfifo.release @{give}(Produce, 1)
+          }}
+          aie.end
+        }}"""
+
+    def moves(array: str, name: str, number: int) -> str:
+        end = f"{{id = {number} : i64, metadata = @{name}, issue_token = true}}"
+        return f"aiex.npu.dma_memcpy_nd(%{array}[0, 0, 0, 0][1, 1, 1, 64][0, 0, 0, 1]) {end} : memref<64xi32>"
+
+    fifos = (("inC", "%s", "%c"), ("outC", "%c", "%s"), ("inD", "%s", "%d"), ("outD", "%d", "%s"))
+    ends = [f"aiex.npu.dma_wait {{symbol = @{name}}}" for name in ("outC", "outD")]
+    return device(
+        *(f"aie.objectfifo @{n}({a}, {{{b}}}, 2 : i32) : !aie.objectfifo<{OBJECT}>" for n, a, b in fifos),
+        declares,
+        core("d", gives, "inD", "outD"),
+        core("c", waits, "inC", "outC"),
+        "aie.runtime_sequence(%x: memref<64xi32>, %y: memref<64xi32>, %z: memref<64xi32>) {",
+        moves("x", "inC", 0),
+        moves("y", "outC", 1),
+        *ends[: int(tells)],
+        moves("y", "inD", 2),
+        moves("z", "outD", 3),
+        *ends[int(tells) :],
+        "}",
+    )
+
+
+@pytest.mark.parametrize("shared", SHARED)
+def test_cores_without_anything_in_common_order_nothing(tmp_path: Path, shared: str) -> None:
+    """Where they have, the second may make its results of what the first one reads, in place."""
+    assert is_early(tmp_path, two_cores(*SHARED[shared])) == (not shared)
+
+
+def test_a_host_that_waits_between_two_cores_is_fine(tmp_path: Path) -> None:
+    assert found(tmp_path, two_cores("", "", "", tells=True)) == []

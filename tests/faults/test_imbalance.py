@@ -233,6 +233,10 @@ def test_a_window_with_too_many_turns_is_told_both_repairs(tmp_path: Path) -> No
     assert CALL.count(acquire) == 1
     text = CALL.replace(acquire, acquire.replace("1)", "2)"))
     found = [each.fix for each in of_check(tmp_path, text) if each.code == "MT0325"]
+    assert ["send 5 objects in all, which 4 turns take that share objects" in fix for fix in found] == [True]
+    assert CALL.count("constant 4 : index") == 1
+    endless = text.replace("constant 4 : index", "constant 9223372036854775807 : index")
+    found = [each.fix for each in of_check(tmp_path, endless) if each.code == "MT0325"]
     assert ["send 1 more, if turns share objects" in fix for fix in found] == [True]
 
 

@@ -14245,6 +14245,34 @@ MUTANTS = (
         "tests/faults/test_ring_locks.py::test_one_descriptor_may_take_the_units_of_two",
     ),
     Mutant(
+        "cores that share nothing may wait for each other",
+        "check/sharing.py",
+        "        if tile in apart:",
+        "        if False:",
+        "tests/faults/test_external_order.py::test_cores_without_anything_in_common_order_nothing[]",
+    ),
+    Mutant(
+        "a lock connects no cores",
+        "check/external_order.py",
+        "for lock in locks)",
+        "for lock in ())",
+        "tests/faults/test_external_order.py::test_cores_without_anything_in_common_order_nothing[a lock]",
+    ),
+    Mutant(
+        "a buffer of two cores connects nothing",
+        "check/external_order.py",
+        "(*things, *near)",
+        'tuple(each for each in things if each[0] == "lock")',
+        "tests/faults/test_external_order.py::test_cores_without_anything_in_common_order_nothing[a buffer]",
+    ),
+    Mutant(
+        "a cascade connects no cores",
+        "importers/kernels/core_locks.py",
+        '_STREAMS = ("cascade", "stream")',
+        '_STREAMS = ("stream",)',
+        "tests/faults/test_external_order.py::test_cores_without_anything_in_common_order_nothing[a cascade]",
+    ),
+    Mutant(
         "as many words in as out make the result of a core",
         "check/external_order.py",
         "brought * self.in_all[ch] >= each.until * all_brought",
@@ -14713,6 +14741,20 @@ MUTANTS = (
         "importers/kernels/lock_balance.py",
         '        if self.key.port != "Consume":\n            return made',
         '        if self.key.port != "Produce":\n            return made',
+        "tests/faults/test_imbalance.py::test_a_window_with_too_many_turns_is_told_both_repairs",
+    ),
+    Mutant(
+        "a window takes no object beside those that it gives back",
+        "importers/kernels/lock_balance.py",
+        "{many * released + kept} objects",
+        "{many * released} objects",
+        "tests/faults/test_imbalance.py::test_a_window_with_too_many_turns_is_told_both_repairs",
+    ),
+    Mutant(
+        "the turns of a loop without an end are a number of objects",
+        "importers/kernels/lock_balance.py",
+        "0 < (node.turns or 0) < ENDLESS_TURNS",
+        "0 < (node.turns or 0)",
         "tests/faults/test_imbalance.py::test_a_window_with_too_many_turns_is_told_both_repairs",
     ),
     Mutant(
@@ -15663,6 +15705,14 @@ MUTANTS = (
         "            if turns >= ENDLESS_TURNS or not _collect(",
         "            if not _collect(",
         "tests/faults/test_cascade_counts.py::test_cores_that_go_on_for_ever_may_have_rounds_of_other_sizes",
+    ),
+    Mutant(
+        "a loop that a cascade and object FIFOs both find is told twice",
+        "importers/kernels/turn_balance.py",
+        "mends.get((place_of(loop.operation), turns)) or self._made_of(",
+        "self._made_of(",
+        "tests/faults/test_cascade_counts.py::"
+        "test_the_loop_that_mends_the_object_fifos_of_its_core_too_is_the_one",
     ),
     Mutant(
         "a check of a run in pieces begins anew with each piece",

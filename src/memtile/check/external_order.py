@@ -3,7 +3,8 @@
 A host that starts a task which reads what an earlier one writes, without a wait between them, has both at
 work at once. The earlier one may be the result of what the later one brings, where a design computes in
 place. Of channels that locks, streams or cores connect a task counts only if what was brought before it makes
-what the earlier one and those before it write, at as many words for each as in the whole sequence.
+what the earlier one and those before it write, at as many words for each as in the whole sequence. Cores
+whose texts have no lock and no buffer in common connect nothing.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from memtile.explain.bd_findings import line_of
 from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.moves import Move
 from memtile.explain.names import called
+from memtile.importers.kernels.core_locks import shared_by_core
 
 UNORDERED, _AT_THE_END = "MT0201", "MT0116"
 _MOST_WORDS = 1 << 20
@@ -128,7 +130,7 @@ def external_findings(subject: Subject) -> Iterator[Finding]:
     """One finding for each two channels of which one reads what the other may not have written yet."""
     if not subject.array:
         return
-    told, groups, places = set[tuple[int, int]](), connected(subject), _places(subject)
+    told, groups, places = set[tuple[int, int]](), connected(subject, _apart(subject)), _places(subject)
     for host, steps in subject.log.steps.items():
         for reader, write, where, both in _unordered(subject, steps, groups, places) if host >= 0 else ():
             if (reader.ch, write.task.ch) not in told:
@@ -171,6 +173,26 @@ def _unordered(
                     if len(both):
                         yield task, write, key[0], both
             known.start(task, step.task, writes=writes)
+
+
+def _apart(subject: Subject) -> dict[int, frozenset[object]]:
+    """What the cores have in common with others whose texts say all of it, by model index of their tiles.
+
+    Those are also the channels of the tile and of its buffers, which may move words that a core waits to see.
+    """
+    found: dict[int, frozenset[object]] = {}
+    if len(subject.made) != 1:
+        return found  # the cores of a device that is loaded may be told apart from those before
+    (made,) = subject.made
+    for core in made.device.cores:
+        shared, tile = shared_by_core(made, core), made.tiles[core.tile].index
+        if shared is not None:
+            locks, buffers = shared
+            tiles = [tile, *(made.tiles[made.device.buffers[name].tile].index for name in buffers)]
+            near = np.flatnonzero(np.isin(subject.engine.channels.tile, tiles)).tolist()
+            things = (*(("lock", lock) for lock in locks), *(("buffer", name) for name in buffers))
+            found[tile] = frozenset((*things, *near))
+    return found
 
 
 def _is_locked(writer: GivenTask, reader: GivenTask) -> bool:

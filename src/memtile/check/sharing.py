@@ -6,7 +6,8 @@ neither locks nor a stream lead from one to the other. Whether an order is the r
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +24,7 @@ from memtile.explain.switch_ways import configured_ways, reached
 from memtile.jit.tables import plain
 
 _WINDOWS = ("west", "own", "east")  # columns of ``Tiles.neighbour``
+NONE_APART: Mapping[int, frozenset[object]] = MappingProxyType({})
 _MOST_WORDS = 1 << 20  # of a walk that is looked at word by word
 
 
@@ -137,8 +139,14 @@ def reached_by_cores(subject: Subject) -> set[int]:
     return {seen for tile in subject.kernels for seen in reach[tile].tolist() if seen >= 0}
 
 
-def connected(subject: Subject) -> dict[int, int]:
-    """Channels by a number that those have in common between which locks or streams could keep an order."""
+def connected(subject: Subject, apart: Mapping[int, frozenset[object]] = NONE_APART) -> dict[int, int]:
+    """Channels by a number that those have in common between which locks or streams could keep an order.
+
+    Args:
+        subject: the design.
+        apart: cores whose texts say all that they have in common with channels and other cores, as
+            ``("lock", 3)``, by model index of their tiles; others may wait for each other and any channel.
+    """
     groups = _UseGroups()
     for task, bd in each_bd(subject.log.tasks):
         for step in (bd.acquire, bd.release):
@@ -148,6 +156,10 @@ def connected(subject: Subject) -> dict[int, int]:
         for receiver in _receivers(subject, ch):
             groups.join(receiver, ch)
     for tile in subject.kernels:
+        if tile in apart:
+            for thing in apart[tile]:
+                groups.join(thing, ("core", tile))
+            continue
         for ch in np.flatnonzero(subject.engine.channels.tile == tile).tolist():
             groups.join("cores", ch)
     numbers: dict[object, int] = {}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -36,6 +37,25 @@ def cascade_findings(made: Configured) -> Iterator[Finding]:
 
     Nothing is known of cores that go on for ever: 3 turns with 2 values are 2 turns with 3.
     """
+    yield from (_finding(made, puts, gets) for puts, gets in _uneven(made))
+
+
+def cascade_mends(made: Configured) -> Mapping[tuple[str, int], Finding]:
+    """Those findings with one repair alone, by the place of its loop and the turns that it gives it.
+
+    They are for what else tells the two cores apart, as the object FIFOs that one of them has.
+    """
+    found: dict[tuple[str, int], Finding] = {}
+    for puts, gets in _uneven(made):
+        said = _finding(made, puts, gets)
+        for end, wanted in ((puts, gets.many), (gets, puts.many)):
+            for place, turns, change in _changes(core_text(made, end.core), end, wanted):
+                found[place, turns] = replace(said, fix=f"Let {change}.")
+    return found
+
+
+def _uneven(made: Configured) -> Iterator[tuple[_End, _End]]:
+    """Both ends of each cascade whose numbers are known and not the same."""
     aliases, device = made.device.aliases, made.device
     cores = {aliases.get(core.tile, core.tile): core for core in device.cores if core.has_body}
     for flow in device.cascades:
@@ -43,7 +63,7 @@ def cascade_findings(made: Configured) -> Iterator[Finding]:
         puts = None if one is None else _end(made, one, gets=False)
         gets = None if other is None else _end(made, other, gets=True)
         if puts is not None and gets is not None and puts.many != gets.many:
-            yield _finding(made, puts, gets)
+            yield puts, gets
 
 
 def _end(made: Configured, core: CoreDescription, *, gets: bool) -> _End | None:
@@ -80,7 +100,8 @@ def _finding(made: Configured, puts: _End, gets: _End) -> Finding:
     sends = f"puts {_values(puts.many)} on the cascade"
     takes = f"gets {gets.many}"
     message = f"{first} {sends} ({lines[0]}), and {second} {takes} ({lines[1]})."
-    changes = [*_change(first, puts, gets.many), *_change(second, gets, puts.many)]
+    both = [*_changes(first, puts, gets.many), *_changes(second, gets, puts.many)]
+    changes = [change for _, _, change in both]
     fix = f"Let {', or '.join(changes)}." if changes else f"Let {second} get as many values as {first} puts."
     sides = (
         Side(first, sends, place_of(puts.steps[0][0].operation)),
@@ -90,14 +111,18 @@ def _finding(made: Configured, puts: _End, gets: _End) -> Finding:
     return Suspect(_UNEVEN, severity, message, sides, fix=fix, waiting=((first, second),))
 
 
-def _change(who: str, end: _End, wanted: int) -> Iterator[str]:
-    """Other turns of the innermost loop of a core, with which it puts or gets as many values as wanted."""
+def _changes(who: str, end: _End, wanted: int) -> Iterator[tuple[str, int, str]]:
+    """Other turns of the innermost loop of a core, with which it puts or gets as many values as wanted.
+
+    Each is the place of the loop, the turns, and a sentence without its begin.
+    """
     inner = end.steps[0][1][-1] if len(end.steps) == 1 and end.steps[0][1] else None
     if inner is not None and inner.turns is not None:
         turns = Fraction(inner.turns * wanted, end.many)
         if turns.denominator == 1:
             many = "1 turn" if turns == 1 else f"{turns} turns"
-            yield f"the loop of {who} in {line_of(inner.operation)} make {many}"
+            says = f"the loop of {who} in {line_of(inner.operation)} make {many}"
+            yield place_of(inner.operation), int(turns), says
 
 
 def _values(many: int) -> str:

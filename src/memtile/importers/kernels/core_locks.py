@@ -17,6 +17,8 @@ from memtile.jit.tables import plain
 
 _CASTS = ("arith.index_cast", "arith.index_castui", "arith.extui", "arith.extsi", "arith.trunci")
 """Operations that leave the number of a lock what it is."""
+_STREAMS = ("cascade", "stream")
+"""In the names of operations that wait for words of another core or a channel."""
 
 
 def released_by_cores(made: Configured) -> frozenset[int] | None:
@@ -44,9 +46,48 @@ def released_by_core(made: Configured, core: CoreDescription) -> frozenset[int] 
         if operation is None:
             return None
         found.update(_released(operation, made, core))
-    bases = plain(made.array.engine.spec.tiles).lock_base
-    locks = [made.locks[name] for name in found if name in made.locks]
-    return frozenset(int(bases[_tile(made, lock.place)]) + lock.id for lock in locks)
+    return frozenset(_index(made, name) for name in found if name in made.locks)
+
+
+def _index(made: Configured, name: str) -> int:
+    """A lock among all of the model."""
+    lock = made.locks[name]
+    return int(plain(made.array.engine.spec.tiles).lock_base[_tile(made, lock.place)]) + lock.id
+
+
+def shared_by_core(made: Configured, core: CoreDescription) -> tuple[frozenset[int], frozenset[str]] | None:
+    """The locks and buffers through which a core and others may wait for each other.
+
+    Returns:
+        Locks by their index among all locks of the model, and buffers by their value, of the body and of the
+        functions that it calls. None where the text does not say it: a core without a body,
+        a function that is given a lock, or a core that has a cascade or a stream.
+    """
+    if released_by_core(made, core) is None:
+        return None
+    locks, buffers = set[str](), set[str]()
+    for operation in reached_by_core(core.operation, made.device):
+        assert operation is not None  # else the locks that it releases are not known
+        if any(word in operation.name.lower() for word in _STREAMS):
+            return None
+        form = OperationForm(operation)
+        if operation.name == "aie.use_lock":
+            said = lock_form(form, reason="mlir_lock")
+            locks |= set() if said is None else {lock_used(made.device, form, said.lock)}
+        elif operation.name in ("aie.objectfifo.acquire", "aie.objectfifo.release"):
+            locks |= _ends(made, core, form)
+        buffers.update(value for value in form.values if value in made.device.buffers)
+    if not locks <= made.locks.keys():
+        return None  # an argument of a function
+    return frozenset(_index(made, name) for name in locks), frozenset(buffers)
+
+
+def _ends(made: Configured, core: CoreDescription, form: OperationForm) -> set[str]:
+    """Values of both locks of the end of an object FIFO that a core uses."""
+    name, port, _ = fifo_form(form)
+    tile = made.device.aliases.get(core.tile, core.tile)
+    end = made.fifos.producers.get(name) if port == "Produce" else made.fifos.consumers.get((name, tile))
+    return set() if end is None else {end.free, end.full}
 
 
 def lock_used(device: DeviceDescription, form: OperationForm, value: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from memtile.arch.tiles import WORD_BYTES, TileKind
 from memtile.explain.findings import Finding
+from memtile.importers.kernels.cascade_counts import cascade_mends
 from memtile.importers.kernels.lock_names import number_of
 from memtile.importers.kernels.lock_steps import steps_of
 from memtile.importers.kernels.round_flow import flow_findings
@@ -62,7 +63,7 @@ def uneven_findings(made: Configured, sequence: SequenceProgram) -> Iterator[Fin
     balance = Balance(made, [CoreRound.of(tile, nodes) for tile, nodes in texts.items()], sent, pushed)
     yield from unmoved_findings(made, texts, balance, pushed)
     yield from unset_findings(made, texts, balance, sets, pushed)
-    turns = [*balance.findings()]
+    turns = [*balance.findings(cascade_mends(made))]
     yield from turns or flow_findings(made, balance)
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.imbalance import Imbalance
 from memtile.importers.kernels.alike_cores import turn_faults
+from memtile.importers.kernels.body_operations import ENDLESS_TURNS
 from memtile.importers.kernels.core_locks import released_by_core
 from memtile.importers.kernels.lock_faults import lock_faults
 from memtile.importers.kernels.lock_names import (
@@ -25,6 +26,7 @@ from memtile.importers.kernels.lock_names import (
 from memtile.importers.kernels.lock_steps import (
     Branch,
     Key,
+    Loop,
     Node,
     Step,
     all_steps,
@@ -148,16 +150,22 @@ class _OfFifo:
                 f"is acquired by {most} and released by {releases[0].many} in {where}: {objects} stays held"
             )
             made = self._made(acquires[0], says, certain=False)
-            return self._window(made, most - (releases[0].many or 0))
+            return self._window(made, most - (releases[0].many or 0), releases[0].many or 0)
         return self._made(at, f"is released in {where}, and {objects} of it stays held{way}", certain=False)
 
-    def _window(self, made: Imbalance, kept: int) -> Imbalance:
+    def _window(self, made: Imbalance, kept: int, released: int) -> Imbalance:
         """A fact with what to do where turns are meant to share objects, of which the end then lacks some."""
         if self.key.port != "Consume":
             return made
+        many = _times(self.nodes, next(s for s in all_steps(self.nodes) if s.key == self.key), 1)
         window = (
             f"Or let it make fewer turns, or send {kept} more, if turns share objects (a sliding window)."
         )
+        if many is not None:
+            window = (
+                f"Or let it make fewer turns, or send {many * released + kept} objects in all, which "
+                f"{many} turns take that share objects (a sliding window)."
+            )
         return replace(made, finding=replace(made.finding, fix=f"{made.finding.fix} {window}"))
 
     def _too_many(self, acquires: Sequence[Step]) -> Iterator[Imbalance]:
@@ -191,6 +199,18 @@ class _OfFifo:
         found = Finding(NEVER if certain else HELD, Severity.ERROR, message, (side,), fix=fix)
         take, give = (number_of(self.made, each) for each in self._locks())
         return Imbalance(found, give, certain, tile_of(self.made, self.core) if once else -1, take)
+
+
+def _times(nodes: Sequence[Node], step: Step, times: int) -> int | None:
+    """How often a step is done, if it is in loops alone that turn a known number of times."""
+    for node in nodes:
+        if node is step:
+            return times
+        if isinstance(node, Loop) and 0 < (node.turns or 0) < ENDLESS_TURNS:
+            found = _times(node.steps, step, times * (node.turns or 0))
+            if found is not None:
+                return found
+    return None
 
 
 def held_at_the_end(nodes: Sequence[Node], key: Key) -> set[int]:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from types import MappingProxyType
 
 from memtile.arch.tiles import WORD_BYTES
 from memtile.explain.bd_findings import line_of as said_line
@@ -28,6 +29,7 @@ from memtile.importers.mlir.description import FifoDescription
 UNEVEN, OTHER_LENGTH = "MT0135", "MT0337"
 _ENDLESS = 1 << 30  # turns of a loop that is to have no end
 _DEEPEST = 4  # links, one behind the other
+NO_MENDS: Mapping[tuple[str, int], Finding] = MappingProxyType({})
 Counts = Mapping[Key, int]
 Sent = Callable[[str], int | None]
 """Bytes that a host moves through the object FIFO of a name; None = it is not known."""
@@ -146,8 +148,13 @@ class Balance:
         self.counts: dict[str, Counts] = counted
         self._objects: dict[str, int | None] = {}
 
-    def findings(self) -> Iterator[Finding]:
-        """One finding, if one loop alone makes all uneven."""
+    def findings(self, mends: Mapping[tuple[str, int], Finding] = NO_MENDS) -> Iterator[Finding]:
+        """One finding, if one loop alone makes all uneven.
+
+        Args:
+            mends: what a loop has wrong with it besides, by its place and the turns that mend that too: said
+                instead, as nothing else would mend both.
+        """
         wrong = self._uneven(self.counts)
         if not wrong:
             return
@@ -170,7 +177,8 @@ class Balance:
         if len(even) > 1:
             even = [(change, counts) for change, counts in even if self._even_in_all(counts)]
         if len(even) == 1:
-            yield self._made_of(even[0][0], moved)
+            _, loop, turns, _ = even[0][0]
+            yield mends.get((place_of(loop.operation), turns)) or self._made_of(even[0][0], moved)
         elif not even:
             repeats = [*self._other_repeats().items()]
             if len(moved) == 1:
