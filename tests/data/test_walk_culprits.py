@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from memtile import Array, Buffer, End, Lock, MemoryTile, pad, view
-from memtile.bd.descriptor import Descriptor
+from memtile.bd.descriptor import Descriptor, Dim, Pad
+from memtile.explain.walk_changes import Part, change_of
 from memtile.kernels import Action, Core, Kernel
 
 DATA = np.random.default_rng(1).permutation(999)[:96].astype(np.int32) + 1
@@ -36,6 +37,19 @@ def of_tile(expected: np.ndarray, repeat: int = 1, **walk: object) -> MemoryTile
     tile.mm2s[0].start(Descriptor("memory", len(expected) // repeat, at, **walk), repeat=repeat)
     tile.mm2s[0].expect(expected)
     return tile
+
+
+def test_zeros_are_exchanged_where_a_descriptor_has_them_and_the_next_one_has_none() -> None:
+    bds = {
+        0: Descriptor("memory", 4, 0, dims=(Dim(1, 3),), pad=(Pad(1, 0),)),
+        1: Descriptor("memory", 4, 16),
+    }
+    memory = np.arange(1, 33)
+    words = np.array([1, 2, 3, 0]), memory[16:20]
+    change = change_of(bds, [Part(n, memory, 0, words[n], 0) for n in bds], writes=False)
+    assert change is not None
+    assert change.fix == "Exchange the padding: 0 before and 1 behind."
+    assert [bd.pad for bd in change.new] == [(Pad(0, 1),), ()]
 
 
 def padded(before: int, after: int, meant: int | None = None) -> MemoryTile:

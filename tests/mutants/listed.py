@@ -824,6 +824,14 @@ MUTANTS = (
         "tests/data/test_walk_trials.py::test_the_transfer_is_named_with_which_all_words_are_right",
     ),
     Mutant(
+        "every descriptor of a chain has the zeros of the first",
+        "explain/walk_changes.py",
+        "    if d >= len(bd.pad):\n",
+        "    if d > len(bd.pad):\n",
+        "tests/data/test_walk_culprits.py::"
+        "test_zeros_are_exchanged_where_a_descriptor_has_them_and_the_next_one_has_none",
+    ),
+    Mutant(
         "the outermost dimension that registers leave out is not exchanged",
         "explain/walk_changes.py",
         "            make = partial(_reshaped, _exchanged, one, other)\n",

@@ -320,7 +320,9 @@ def _with_dims(dims: Sequence[Dim], bd: Descriptor) -> Descriptor:
 
 
 def _padded(d: int, pad: Pad, bd: Descriptor) -> Descriptor:
-    """A descriptor with other zeros at a dimension; one that is all of it gets its size."""
+    """A descriptor with other zeros at a dimension; as it is where it has none there."""
+    if d >= len(bd.pad):
+        return bd
     dims = bd.dims or (Dim(1, bd.length - sum(bd.pad[0])),)
     return replace(bd, pad=(*bd.pad[:d], pad, *bd.pad[d + 1 :]), dims=dims)
 
