@@ -6702,10 +6702,26 @@ MUTANTS = (
         "tests/data/test_core_reset.py::test_a_kernel_of_python_needs_no_enabling",
     ),
     Mutant(
+        "a core of a saved array that is reset does nothing",
+        "sim/kernels/running_cores.py",
+        "            if word & _ENABLE and not word & _RESET:\n",
+        "            if False:\n",
+        "tests/properties/test_saved_arrays.py::"
+        "test_a_core_of_a_saved_array_that_is_reset_has_no_kernel_to_begin",
+    ),
+    Mutant(
+        "a reset alone begins a kernel that was not saved",
+        "sim/kernels/running_cores.py",
+        "            if word & _ENABLE and not word & _RESET:\n",
+        "            if True:\n",
+        "tests/properties/test_saved_arrays.py::"
+        "test_a_core_of_a_saved_array_that_is_reset_has_no_kernel_to_begin",
+    ),
+    Mutant(
         "a core that is not enabled begins anew",
         "sim/kernels/running_cores.py",
-        "if not word & _RESET and (word & _ENABLE or not enabled):",
-        "if not word & _RESET:",
+        "if word & _RESET or not (word & _ENABLE or not enabled):",
+        "if word & _RESET:",
         "tests/data/test_core_reset.py::test_a_write_begins_it_anew",
     ),
     Mutant(

@@ -192,6 +192,32 @@ def test_kernels_that_have_not_ended_are_refused_by_name(tmp_path: Path) -> None
     same(Array.load(tmp_path / "saved").run(), array.run())
 
 
+def test_a_core_of_a_saved_array_that_is_reset_has_no_kernel_to_begin(tmp_path: Path) -> None:
+    begun = []
+
+    def adds(core: Core):  # type: ignore[no-untyped-def]
+        begun.append(core.name)
+        yield core.cycles(100)
+
+    array = Array("npu1", columns=1)
+    control = array.door.address(0, 2, 0x32000)  # Core_Control
+    array.door.write32(control, 1)
+    array.compute_tile(0, 2).run_kernel(adds)
+    array.run()
+    array.save(tmp_path / "saved")
+    again = Array.load(tmp_path / "saved")
+    for value in (3, 2, 0):
+        again.door.write32(control, value)
+    again.run()  # reset, and not enabled
+    for value in (3, 1):
+        again.door.write32(control, value)
+    with pytest.raises(DesignError, match="a saved array does not hold its kernel 'adds'"):
+        again.run()
+    again.compute_tile(0, 2).run_kernel(adds)
+    again.run()
+    assert len(begun) == 2
+
+
 def test_flows_without_a_circuit_are_refused(tmp_path: Path) -> None:
     array = example("distribute_join")
     with pytest.raises(DesignError, match=r"Call route\(\) or run\(\) first"):

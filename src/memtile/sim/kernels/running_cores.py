@@ -302,7 +302,11 @@ class Cores:
         resets = self._cores.reset
         if resets.tobytes() != self._no_resets:
             for core in [n for n, reset in enumerate(resets) if reset]:
-                self._follow_reset(core)
+                try:
+                    self._follow_reset(core)
+                except DesignError as error:
+                    if not self.stop_failed(core, error):
+                        raise
         for core in self.asking():
             try:
                 self._next(core, self.running[core])
@@ -387,13 +391,19 @@ class Cores:
         if self._cores.reset[core] == 1:
             self.stop(tile)
             self._cores.reset[core] = 2
-        if running is None or running.function is None:
+        if running is None:
             self._cores.reset[core] = 0
             return
         word, enabled = self._control(tile), running.enabled
-        if not word & _RESET and (word & _ENABLE or not enabled):
-            self.attach(tile, running.function, endless=running.declared)
-            self.running[core].enabled = enabled
+        if running.function is None:  # it ended before the array was saved
+            if word & _ENABLE and not word & _RESET:
+                self._cores.reset[core] = 0
+                raise _not_saved(running)
+            return
+        if word & _RESET or not (word & _ENABLE or not enabled):
+            return
+        self.attach(tile, running.function, endless=running.declared)
+        self.running[core].enabled = enabled
 
     def _control(self, tile: int) -> int:
         """The Core_Control of a tile with a core."""
@@ -565,5 +575,20 @@ def _not_yielded(core: Core) -> DesignError:
         reason="kernel_yield",
         where=core.name,
         source="kernels of memtile",
+    )
+    return DesignError(problem)
+
+
+def _not_saved(running: Running) -> DesignError:
+    """A core is to begin a kernel anew that a saved array does not hold."""
+    problem = Problem(
+        "kernel",
+        f"{running.kernel!r} is not in the saved array, and its core was reset and enabled",
+        "kernels of this process",
+        f"the core was reset, but a saved array does not hold its kernel {running.kernel!r}",
+        "Give the kernel to the tile again with run_kernel after Array.load.",
+        reason="kernel_saved",
+        where=running.core.name,
+        source="a Python generator cannot be saved; DEV-CORE-6",
     )
     return DesignError(problem)
