@@ -279,7 +279,8 @@ def test_links_to_files_that_are_not_on_the_site_are_words() -> None:
 def playground(address: str, page: Page) -> Page:
     need_playground()
     page.said.clear()
-    page.go(f"{address}/playground/index.html", "document.body?.dataset.ready")
+    ready = "document.querySelector('#tile') && document.body.dataset.ready"  # not the page before
+    page.go(f"{address}/playground/index.html", ready)
     return page
 
 
