@@ -1754,7 +1754,7 @@ MUTANTS = (
     Mutant(
         "a buffer that a core reads and writes is only written",
         "importers/mlir/left_out_buffers.py",
-        '"MM2S" if named <= _STORES else ""',
+        '"MM2S" if named <= STORES else ""',
         '"MM2S"',
         "tests/faults/test_left_out_buffers.py::test_what_a_core_does_with_a_buffer_says_who_moves_it",
     ),

@@ -19,7 +19,7 @@ from memtile.sim.loop.engine import Engine
 _NAMED = 4  # buffers in one sentence
 _MOST = 8  # buffers that are tried one by one
 _HELPS = 0.2  # of the cycles: what one more buffer must save if twice as many are not to be tried
-_SEVERAL = 3  # buffers: of fewer nobody takes several and leaves one
+_SEVERAL = 3  # buffers: with fewer, no user can take several at once and leave one
 _LITTLE = 0.25  # of what all buffers save: not worth a further one
 
 

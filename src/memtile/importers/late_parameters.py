@@ -12,6 +12,7 @@ from typing import NamedTuple
 from memtile.arch.tiles import WORD_BYTES, TileKind
 from memtile.explain.bd_findings import line_of
 from memtile.explain.findings import Finding, Severity, Side
+from memtile.importers.kernels.body_operations import STORES
 from memtile.importers.kernels.core_locks import reached_by_core
 from memtile.importers.kernels.lock_names import core_text, number_of, place_of
 from memtile.importers.mlir.configure import Configured
@@ -24,7 +25,6 @@ from memtile.runs.operations import MaskPoll, Operation, Other, Write, locate, w
 from memtile.runs.waits import WAIT, pushed_channels
 
 _UNORDERED = "MT0201"
-_STORES = ("memref.store", "affine.store", "vector.store", "vector.transfer_write")
 
 
 class _Word(NamedTuple):
@@ -141,7 +141,7 @@ def _use(made: Configured, core: CoreDescription, value: str) -> Node | None:
     if not core.has_body:
         return None
     for each in reached_by_core(core.operation, made.device):
-        if each is not None and value in each.words and each.name not in _STORES:
+        if each is not None and value in each.words and each.name not in STORES:
             return each
     return None
 

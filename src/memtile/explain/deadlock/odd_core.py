@@ -11,7 +11,7 @@ from memtile.explain.deadlock.sentences import Sentences
 from memtile.explain.deadlock.switch_waits import Party
 from memtile.explain.findings import Finding, Severity
 
-_FEWEST = 3  # cores: of two nobody knows which one is right
+_FEWEST = 3  # cores: of two, either may be right
 ODD_CORE = "MT0128"
 
 
@@ -38,7 +38,7 @@ def with_odd_core(
 
     Args:
         found: the ends of waits and their findings.
-        dead: all that nobody can help.
+        dead: all that wait for ever.
         waits: of the run.
         words: for sentences.
     """

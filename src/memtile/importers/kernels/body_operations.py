@@ -16,6 +16,8 @@ from memtile.importers.mlir.forms.operands import OperationForm, constant
 from memtile.importers.mlir.tree import Operation, OperationBlock
 
 ENDLESS_TURNS = 1 << 31  # of a loop that is meant to have no end
+LOADS = frozenset(("memref.load", "affine.load", "vector.load", "vector.transfer_read"))
+STORES = frozenset(("memref.store", "affine.store", "vector.store", "vector.transfer_write"))
 _IDLE = ("arith.", "index.", "scf.for", "scf.while", "scf.condition", "scf.yield")
 
 Carried = tuple[list[str], list[str]]

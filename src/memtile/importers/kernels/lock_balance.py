@@ -158,14 +158,11 @@ class _OfFifo:
         if self.key.port != "Consume":
             return made
         many = _times(self.nodes, next(s for s in all_steps(self.nodes) if s.key == self.key), 1)
-        window = (
-            f"Or let it make fewer turns, or send {kept} more, if turns share objects (a sliding window)."
-        )
-        if many is not None:
-            window = (
-                f"Or let it make fewer turns, or send {many * released + kept} objects in all, which "
-                f"{many} turns take that share objects (a sliding window)."
-            )
+        if many is None:
+            send = f"{kept} more, if turns share objects"
+        else:
+            send = f"{many * released + kept} objects in all, which {many} turns take that share objects"
+        window = f"Or let it make fewer turns, or send {send} (a sliding window)."
         return replace(made, finding=replace(made.finding, fix=f"{made.finding.fix} {window}"))
 
     def _too_many(self, acquires: Sequence[Step]) -> Iterator[Imbalance]:

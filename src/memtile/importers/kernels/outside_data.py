@@ -1,4 +1,4 @@
-"""Locks that only data from outside the array release: no core has a say in when that is."""
+"""Locks that are released only by data from outside the array: no core decides when."""
 
 from __future__ import annotations
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from memtile.explain.evidence import AdvisedUnits, Evidence
 from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.imbalance import OTHER_COUNT, Imbalance
+from memtile.importers.kernels.body_operations import ENDLESS_TURNS
 from memtile.importers.kernels.lock_names import core_text, line_of, place_of
 from memtile.importers.kernels.lock_steps import Branch, Key, Loop, Node, Step, all_steps
 from memtile.importers.kernels.lock_users import Texts
@@ -23,8 +24,8 @@ from memtile.importers.mlir.description import CoreDescription, DeviceDescriptio
 from memtile.importers.mlir.forms.operands import OperationForm
 from memtile.importers.mlir.tree import Operation
 
-_ENDLESS = 1 << 31  # turns: more than any run makes
 _ACCESS = "aie.objectfifo.subview.access"
+_ALL = 1 << 31  # objects, where the text does not say which are used
 _TWO = 2  # object FIFOs of a link that only passes on
 _GIVES, _TAKES = "Produce", "Consume"
 
@@ -74,7 +75,7 @@ def _round(nodes: Sequence[Node]) -> Counter[Key] | None:
 
 
 def _is_endless(loop: Loop) -> bool:
-    return loop.turns is None or loop.turns >= _ENDLESS
+    return loop.turns is None or loop.turns >= ENDLESS_TURNS
 
 
 def _released(nodes: Sequence[Node]) -> Counter[Key] | None:
@@ -89,7 +90,11 @@ def _released(nodes: Sequence[Node]) -> Counter[Key] | None:
         ways = [_released(way) for way in (node.ways if isinstance(node, Branch) else (node.steps,))]
         first = ways[0]
         turns = 1 if isinstance(node, Branch) else node.turns
-        if first is None or any(way != first for way in ways) or (first and (turns or _ENDLESS) >= _ENDLESS):
+        if (
+            first is None
+            or any(way != first for way in ways)
+            or (first and (turns or ENDLESS_TURNS) >= ENDLESS_TURNS)
+        ):
             return None
         for key, many in first.items():
             found[key] += many * (turns or 0)
@@ -168,7 +173,7 @@ def _used(core: CoreDescription, acquire: Operation) -> int:
             form = OperationForm(each)
             at = form.texts("[")[0] if each.name == _ACCESS and form.bracket("[") is not None else ""
             if not at.isdecimal():
-                return _ENDLESS
+                return _ALL
             used += [int(at) + 1] if any(words[name] for name in each.results) else []
     return max(used, default=0)
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from memtile.explain.evidence import AdvisedPlace, Evidence
 from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.names import channel_name
+from memtile.importers.kernels.body_operations import LOADS
 from memtile.importers.kernels.core_locks import lock_used
 from memtile.importers.kernels.lock_names import core_text, line_of, lock_name, place_of
 from memtile.importers.kernels.outside_data import is_from_outside
@@ -24,7 +25,6 @@ from memtile.importers.mlir.forms.operands import OperationForm
 from memtile.importers.mlir.tree import Operation, OperationBlock
 
 _LOCK = "aie.use_lock"
-_LOADS = ("memref.load", "affine.load", "vector.load", "vector.transfer_read")
 _PAIR = 2  # buffers of the smallest ring
 Pair = frozenset[str]
 
@@ -96,7 +96,7 @@ def unheld_findings(made: Configured) -> Iterator[Finding]:
 def _only_reads(events: Sequence[Event], buffer: str) -> bool:
     """Whether a block loads words of a buffer, and does nothing else with it."""
     inner = (each for event in events if buffer in event.buffers for each in event.operation.walk())
-    return all(each.name in _LOADS for each in inner if buffer in each.words)
+    return all(each.name in LOADS for each in inner if buffer in each.words)
 
 
 def _other_half(

@@ -15,14 +15,13 @@ from memtile.arch.tiles import DIRECTIONS
 from memtile.explain.bd_findings import line_of
 from memtile.explain.findings import CODES, Finding, Side
 from memtile.explain.names import called
+from memtile.importers.kernels.body_operations import LOADS, STORES
 from memtile.importers.kernels.lock_names import core_text
 from memtile.importers.kernels.lock_users import locks_written
 from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.description import BdDescription, ChainDescription
 
 LEFT_OUT = "MT0126"
-_LOADS = frozenset(("memref.load", "affine.load", "vector.load", "vector.transfer_read"))
-_STORES = frozenset(("memref.store", "affine.store", "vector.store", "vector.transfer_write"))
 
 
 class _Use(NamedTuple):
@@ -182,7 +181,7 @@ class _Buffers:
         """The direction of the channel that cores need for a buffer; empty if they do both, or pass it on."""
         bodies = [core.operation for core in self._made.device.cores if core.has_body]
         named = {each.name for body in bodies for each in body.walk() if meant in each.words}
-        return "S2MM" if named <= _LOADS else "MM2S" if named <= _STORES else ""
+        return "S2MM" if named <= LOADS else "MM2S" if named <= STORES else ""
 
     def _has_room(self, use: _Use) -> bool:
         """Whether the locks of a chain count as many buffers as it has descriptors."""

@@ -290,7 +290,7 @@ class RaceWatch:
         barriers = noted[what == NoteKind.BARRIER]
         if (barriers[:, 1] == PAUSE).any():
             self.bds.forget()
-        for tile in np.unique(barriers[:, 2]).tolist():
+        for tile in np.unique(barriers[barriers[:, 1] != PAUSE, 2]).tolist():
             self.bds.forget_tile(tile)
         self._allot(np.unique(np.concatenate([agents, noted[what == NoteKind.START, 1]])).tolist())
         about_locks = np.isin(what, _LOCK_NOTES)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence, Set
 
 from memtile.explain.findings import Change, Finding
 from memtile.explain.repairs import Candidate
@@ -39,10 +39,12 @@ def unit_candidates(design: DesignText, finding: Finding | None) -> Iterator[Fou
 def object_candidates(design: DesignText, finding: Finding | None) -> Iterator[Found]:
     """The objects that a finding advises a core to take at a time, without the views of the others."""
     advised = None if finding is None else finding.evidence.units
-    for core in design.named("aie.core") if advised is not None else ():
+    if advised is None:
+        return
+    for core in design.named("aie.core"):
         acquires, releases, views = (design.inside(core, name) for name in (ACQUIRE, RELEASE, _VIEW))
-        ends = [each for each in acquires if advised is not None and each.line == advised.line]
-        if advised is None or len(ends) != 1 or design.symbol(ends[0]) != advised.lock.removeprefix("@"):
+        ends = [each for each in acquires if each.line == advised.line]
+        if len(ends) != 1 or design.symbol(ends[0]) != advised.lock.removeprefix("@"):
             continue
         changes, word = list[Change](), ends[0].words
         for each in (*acquires, *releases):
@@ -110,20 +112,21 @@ def run_candidates(design: DesignText, finding: Finding | None) -> Iterator[Foun
 
 
 def set_candidates(design: DesignText) -> Iterator[Found]:
-    """Candidates about the locks that a host sets."""
+    """Candidates about the locks that a host sets: another one, or one more."""
     uses = [*filter(None, (lock_use(each) for each in design.named(USE)))]
-    locks = {each.results[0]: each for each in design.named("aie.lock") if each.results}
-    yield from _set_instead(design, locks, uses)
-    yield from _set_too(design, locks, uses)
+    locks = {each.results[0] for each in design.named("aie.lock") if each.results}
+    sets = [each for each in design.named("aiex.set_lock") if len(each.words) > 1]
+    given = {use.lock for use in uses if use.releases} | {word for each in sets for word in each.words}
+    lacking = [use for use in uses if use.lock in locks - given]
+    yield from _set_instead(design, locks, sets, lacking)
+    yield from _set_too(design, locks, sets, lacking)
 
 
 def _set_instead(
-    design: DesignText, locks: Mapping[str, Operation], uses: Sequence[LockUse]
+    design: DesignText, locks: Set[str], sets: Sequence[Operation], lacking: Sequence[LockUse]
 ) -> Iterator[Found]:
     """Another lock that a host sets: one that is acquired and that nothing releases or sets."""
-    sets = [each for each in design.named("aiex.set_lock") if len(each.words) > 1]
-    given = {use.lock for use in uses if use.releases} | {word for each in sets for word in each.words}
-    for name in dict.fromkeys(use.lock for use in uses if use.lock in locks and use.lock not in given):
+    for name in dict.fromkeys(use.lock for use in lacking):
         for each in sets:
             at = next((at for at in range(each.at, each.at + 8) if design.words[at] in locks), None)
             if at is not None:
@@ -131,11 +134,11 @@ def _set_instead(
                 yield each, Candidate("set_lock", says, [design.edits.token(at, name)], 0.9)
 
 
-def _set_too(design: DesignText, locks: Mapping[str, Operation], uses: Sequence[LockUse]) -> Iterator[Found]:
-    """A value that a host sets, set to a lock too that a core waits for and that nothing releases or sets."""
-    sets = [each for each in design.named("aiex.set_lock") if len(each.words) > 1]
-    given = {use.lock for use in uses if use.releases} | {word for each in sets for word in each.words}
-    for name in dict.fromkeys(use.lock for use in uses if use.exact and use.lock in locks.keys() - given):
+def _set_too(
+    design: DesignText, locks: Set[str], sets: Sequence[Operation], lacking: Sequence[LockUse]
+) -> Iterator[Found]:
+    """A second lock that gets a value of the host: a core waits for it, and nothing releases or sets it."""
+    for name in dict.fromkeys(use.lock for use in lacking if use.exact):
         for each in sets:
             old = next((word for word in each.words if word in locks), None)
             if old is not None:
