@@ -507,5 +507,6 @@ def test_the_sandbox_costs_less_than_the_start_of_a_command(own: Rig) -> None:
         after = os.times()
         return after.children_user + after.children_system - before.children_user - before.children_system
 
-    costs = [spent("--sandbox") - spent() for _ in range(3)]
-    assert min(costs) < 0.3, costs
+    costs = [(spent("--sandbox"), spent()) for _ in range(3)]  # in turn: other programs slow both
+    boxed, plain = map(min, zip(*costs, strict=True))
+    assert boxed < 2 * plain, costs
